@@ -1,0 +1,15 @@
+//! From what a device sent to figures. Pure functions: the device measures and never judges, this side judges
+//! and never measures, so that a report can be made again from its run files alone.
+
+pub mod compare;
+pub mod completion;
+pub mod deltas;
+mod figures;
+pub mod hops;
+pub mod latency;
+pub mod quality;
+mod summary;
+
+pub use compare::{Comparison, NotComparable, compare};
+pub use figures::*;
+pub use summary::summarize;

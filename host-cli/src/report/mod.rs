@@ -1,0 +1,4 @@
+//! What people and scripts read.
+
+pub mod json;
+pub mod text;

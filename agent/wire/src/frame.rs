@@ -194,17 +194,21 @@ impl FrameReader {
         let kind = header[0];
         let session = u32::from_le_bytes([header[1], header[2], header[3], header[4]]);
         let seq = u32::from_le_bytes([header[5], header[6], header[7], header[8]]);
+        let body = Message::decode_body(kind, body);
+        if let Err(BodyError::OtherProtocol { theirs }) = body {
+            // Before the session, which a sender that could not read the plan does not know.
+            return damaged(Damage::OtherProtocol { theirs });
+        }
         if *self.session.get_or_insert(session) != session {
             return damaged(Damage::OtherSession { theirs: session });
         }
         self.seen_frame = true;
         let lost = seq.saturating_sub(self.next_seq);
         self.next_seq = seq.saturating_add(1);
-        match Message::decode_body(kind, body) {
+        match body {
             Ok(Some(message)) => Event::Message { seq, lost, message: Box::new(message) },
             Ok(None) => Event::UnknownKind { seq, kind },
-            Err(BodyError::OtherProtocol { theirs }) => damaged(Damage::OtherProtocol { theirs }),
-            Err(BodyError::Malformed) => damaged(Damage::Malformed { kind }),
+            Err(_) => damaged(Damage::Malformed { kind }),
         }
     }
 }

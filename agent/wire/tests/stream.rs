@@ -126,7 +126,7 @@ fn frames_of_another_session_are_refused() {
 #[test]
 fn another_protocol_is_named_on_both_sides() {
     let hello = Hello { protocol: PROTOCOL + 1, ..Hello::new("9.9.9", "future") };
-    let events = read(None, &stream(7, &[Message::Hello(hello)]));
+    let events = read(Some(7), &stream(0, &[Message::Hello(hello)]));
     let damage = Damage::OtherProtocol { theirs: PROTOCOL + 1 };
     assert!(matches!(&events[0], Event::Damaged { damage: d, .. } if *d == damage));
 

@@ -1,0 +1,83 @@
+//! UFS host controllers, and the few of their attributes that are safe to read.
+//!
+//! A UFS controller's folder in sysfs is never walked, and its folders `*_descriptor`, `attributes` and
+//! `flags` are never opened: reading those sends queries to the device, and reading all of them resets some
+//! boards.
+
+use super::tree::Tree;
+use tophalf_wire::{InterruptTable, Reading};
+
+/// The only attributes that are read, by their path below the controller
+/// (Documentation/ABI/testing/sysfs-driver-ufs). The driver answers all of them without asking the device.
+const ATTRIBUTES: &[&str] = &[
+    "auto_hibern8",
+    "clkgate_delay_ms",
+    "clkgate_enable",
+    "clkscale_enable",
+    "pm_qos_enable",
+    "power/control",
+    "power_info/dev_pm",
+    "power_info/gear",
+    "power_info/lane",
+    "power_info/link_state",
+    "power_info/mode",
+    "power_info/rate",
+    "rpm_lvl",
+    "spm_lvl",
+    "ufshci_capabilities/version",
+    "wb_on",
+];
+
+/// Whether a name, of a driver or of an interrupt's handler, is a UFS controller's: `ufshcd`, `ufshcd-sprd`,
+/// `exynos-ufshc`, `qcom-mcq-esi`, … The PHY beneath a controller has a driver of its own.
+pub fn is_ufs_name(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    name == "qcom-mcq-esi" || name.contains("ufs") && !name.contains("phy")
+}
+
+/// Whether a folder under `/sys/devices` is a UFS controller.
+pub fn is_controller(tree: &Tree, folder: &str) -> bool {
+    tree.link_name(&format!("{folder}/driver")).is_ok_and(|driver| is_ufs_name(&driver))
+        || ["auto_hibern8", "spm_lvl", "clkgate_enable"]
+            .iter()
+            .any(|name| tree.exists(&format!("{folder}/{name}")))
+}
+
+/// UFS controllers that a driver is bound to, also those without a disk, by their folders.
+pub fn read_bound(tree: &Tree) -> Vec<String> {
+    let mut found = Vec::new();
+    for bus in ["platform", "pci"] {
+        let drivers = format!("/sys/bus/{bus}/drivers");
+        for driver in tree.list(&drivers).unwrap_or_default() {
+            if !is_ufs_name(&driver) {
+                continue;
+            }
+            // Beside its devices, a driver's folder holds `bind`, `unbind`, `uevent` and a link to its module.
+            for entry in tree.list(&format!("{drivers}/{driver}")).unwrap_or_default() {
+                let path = format!("{drivers}/{driver}/{entry}");
+                if entry != "module"
+                    && tree.link(&path).is_ok()
+                    && let Ok(folder) = tree.resolve(&path)
+                {
+                    found.push(folder);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// The interrupt lines of UFS controllers, by the names of their handlers. With several queues there are
+/// several lines, and all of them count: `qcom-mcq-esi`, or many named `ufshcd`.
+pub fn lines(table: &InterruptTable) -> Vec<u32> {
+    super::irq_line::with_action(table, is_ufs_name)
+}
+
+/// Reads a controller's attributes; those it does not have are left out.
+pub fn read_attributes(tree: &Tree, folder: &str) -> Vec<(String, Reading<String>)> {
+    let present = ATTRIBUTES.iter().filter_map(|name| {
+        let path = format!("{folder}/{name}");
+        tree.exists(&path).then(|| ((*name).to_owned(), tree.read_text(&path)))
+    });
+    present.collect()
+}

@@ -86,8 +86,9 @@ impl Apt {
     /// Fetches the lists of packages.
     pub fn update(&self) -> Result<()> {
         // Otherwise a mirror that cannot be reached is only a warning.
-        command::output(self.program("apt-get").args(["update", "-q", "--error-on=any"]))
-            .context("the lists of arm64 packages could not be fetched: is the Debian mirror within reach?")?;
+        command::output(self.program("apt-get").args(["update", "-q", "--error-on=any"])).context(
+            "the lists of arm64 packages could not be fetched: is the Debian mirror within reach?",
+        )?;
         Ok(())
     }
 
@@ -154,7 +155,8 @@ impl Apt {
             let line = record.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(": "));
             line.map(str::to_owned)
         };
-        let version = field("Version").with_context(|| format!("`apt-cache show {name}` gives no version"))?;
+        let version =
+            field("Version").with_context(|| format!("`apt-cache show {name}` gives no version"))?;
         Ok((Package { name: name.to_owned(), version }, field("Depends").unwrap_or_default()))
     }
 

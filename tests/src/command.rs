@@ -24,7 +24,8 @@ pub(crate) fn output(command: &mut Command) -> Result<Vec<u8>> {
 /// As [`output`], for programs that print text.
 pub(crate) fn text(command: &mut Command) -> Result<String> {
     let bytes = output(command)?;
-    String::from_utf8(bytes).with_context(|| format!("`{}` printed something that is not UTF-8", shown(command)))
+    String::from_utf8(bytes)
+        .with_context(|| format!("`{}` printed something that is not UTF-8", shown(command)))
 }
 
 /// Runs `command` without input, whatever its exit code.

@@ -74,7 +74,8 @@ mod tests {
         writer.file("bin/a", 0o644, b"hello").unwrap();
         let bytes = writer.finish().unwrap();
         let zeros = |fields: usize| "00000000".repeat(fields);
-        let directory = format!("07070100000001000041ED{}00000002{}00000004{}bin\0\0\0", zeros(2), zeros(6), zeros(1));
+        let directory =
+            format!("07070100000001000041ED{}00000002{}00000004{}bin\0\0\0", zeros(2), zeros(6), zeros(1));
         let file = format!(
             "07070100000002000081A4{}00000001{}00000005{}00000006{}bin/a\0hello\0\0\0",
             zeros(2),
@@ -82,7 +83,12 @@ mod tests {
             zeros(4),
             zeros(1)
         );
-        let trailer = format!("0707010000000300000000{}00000001{}0000000B{}TRAILER!!!\0\0\0\0", zeros(2), zeros(6), zeros(1));
+        let trailer = format!(
+            "0707010000000300000000{}00000001{}0000000B{}TRAILER!!!\0\0\0\0",
+            zeros(2),
+            zeros(6),
+            zeros(1)
+        );
         assert_eq!(String::from_utf8(bytes).unwrap(), directory + &file + &trailer);
     }
 

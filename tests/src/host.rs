@@ -22,7 +22,8 @@ pub fn check() -> Result<()> {
     if let Err(reason) = check_qemu() {
         missing.push(format!("{reason:#}"));
     }
-    for (program, version) in [("adb", "--version"), ("xz", "--version"), ("apt-get", "--version"), ("dpkg", "--version")]
+    for (program, version) in
+        [("adb", "--version"), ("xz", "--version"), ("apt-get", "--version"), ("dpkg", "--version")]
     {
         if let Err(reason) = command::output(Command::new(program).arg(version)) {
             missing.push(format!("{reason:#}"));
@@ -130,7 +131,8 @@ fn is_root() -> bool {
 }
 
 fn plan(codename: &str, mirror: &str, has_backports: bool) -> Vec<Step> {
-    let mut install = "env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends".to_owned();
+    let mut install =
+        "env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends".to_owned();
     // Another apt at work (unattended upgrades) is waited for.
     install += " -o DPkg::Lock::Timeout=600";
     let mut steps = Vec::new();
@@ -156,7 +158,8 @@ mod tests {
 
     #[test]
     fn qemu_versions() {
-        let debian = "QEMU emulator version 10.0.2 (Debian 1:10.0.2+ds-2+deb13u1~bpo12+1)\nCopyright (c) 2003-2025";
+        let debian =
+            "QEMU emulator version 10.0.2 (Debian 1:10.0.2+ds-2+deb13u1~bpo12+1)\nCopyright (c) 2003-2025";
         assert_eq!(parse_qemu_version(debian), Some((10, 0)));
         assert!(parse_qemu_version("QEMU emulator version 7.2.19").unwrap() < OLDEST_QEMU);
         assert!(parse_qemu_version("QEMU emulator version 8.10.0").unwrap() > OLDEST_QEMU);
@@ -167,7 +170,9 @@ mod tests {
     fn debian_12_needs_its_backports() {
         let lines: Vec<String> = plan("bookworm", "http://m/debian", false).iter().map(Step::shown).collect();
         assert_eq!(lines.len(), 3);
-        assert!(lines[0].starts_with("printf 'Types: deb\\nURIs: http://m/debian\\nSuites: bookworm-backports"));
+        assert!(
+            lines[0].starts_with("printf 'Types: deb\\nURIs: http://m/debian\\nSuites: bookworm-backports")
+        );
         assert!(lines[2].ends_with("-t bookworm-backports qemu-system-arm adb xz-utils"), "{}", lines[2]);
         assert_eq!(plan("bookworm", "http://m/debian", true).len(), 2);
     }

@@ -11,11 +11,12 @@ use crate::cpio::Writer;
 use crate::modules::Index;
 
 /// The Debian packages the user space is taken from, with all they depend on.
-pub(crate) const PACKAGES: [&str; 2] = ["adbd", "busybox-static"];
+///
+/// Android's shell is mksh; busybox's own would run its applets, `su` among them, whatever PATH holds.
+pub(crate) const PACKAGES: [&str; 3] = ["adbd", "busybox-static", "mksh"];
 
 /// Network, UFS and its disks, the SD card of a phone without UFS, zram, NVMe.
-const MODULES: [&str; 7] =
-    ["virtio_net", "ufshcd-pci", "sd_mod", "sdhci-pci", "mmc_block", "zram", "nvme"];
+const MODULES: [&str; 7] = ["virtio_net", "ufshcd-pci", "sd_mod", "sdhci-pci", "mmc_block", "zram", "nvme"];
 
 const INIT: &str = include_str!("../guest/init");
 const SU_MAGISK: &str = include_str!("../guest/su-magisk");
@@ -66,6 +67,8 @@ pub(crate) fn build(userland: &Path, modules: &Path, out: &Path) -> Result<()> {
 
     add(&mut archive, &userland.join("usr/bin/busybox"), "bin/busybox")?;
     add(&mut archive, &userland.join("usr/lib/android-sdk/platform-tools/adbd"), "bin/adbd")?;
+    add(&mut archive, &userland.join("usr/bin/mksh"), "bin/mksh")?;
+    archive.symlink("bin/sh", "mksh")?;
     archive.symlink("lib", "usr/lib")?;
     archive.symlink("usr/lib/ld-linux-aarch64.so.1", "aarch64-linux-gnu/ld-linux-aarch64.so.1")?;
     add_libraries(&mut archive, &userland.join(LIBRARIES), LIBRARIES)?;

@@ -32,7 +32,8 @@ pub fn newest<'a>(releases: impl IntoIterator<Item = &'a str>, prefix: &str) -> 
 }
 
 fn numbers(release: &str) -> impl Iterator<Item = u64> + '_ {
-    release.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok())
+    let version = release.strip_suffix("-arm64").unwrap_or(release);
+    version.split(|c: char| !c.is_ascii_digit()).filter_map(|digits| digits.parse().ok())
 }
 
 #[cfg(test)]

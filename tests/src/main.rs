@@ -78,7 +78,13 @@ struct BootArgs {
     #[arg(long, value_name = "KIND", value_enum, default_value_t = SuKind::None)]
     su: SuKind,
     /// More words for the kernel's command line
-    #[arg(long, value_name = "WORDS", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
+    #[arg(
+        long,
+        value_name = "WORDS",
+        default_value = "",
+        hide_default_value = true,
+        allow_hyphen_values = true
+    )]
     append: String,
     /// Copy the guest's console to a file
     #[arg(long, value_name = "FILE")]

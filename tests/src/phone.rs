@@ -66,7 +66,8 @@ impl Phone {
             }
             if !phone.is_running() || Instant::now() > deadline {
                 let tail = phone.console.tail();
-                return Err(error).with_context(|| format!("{release} booted, but adb does not reach it; {tail}"));
+                return Err(error)
+                    .with_context(|| format!("{release} booted, but adb does not reach it; {tail}"));
             }
             // What the server still knows of an earlier phone at this address is in the way of this one.
             adb::disconnect(&phone.serial, ADB_LIMIT)?;
@@ -84,7 +85,9 @@ impl Phone {
             let kernel = &options.kernel;
             format!("no guest for {kernel} in {}: run `virtual-phone setup --kernel {kernel}`", dir.display())
         })?;
-        let create = |path: &PathBuf| File::create(path).with_context(|| format!("could not create {}", path.display()));
+        let create = |path: &PathBuf| {
+            File::create(path).with_context(|| format!("could not create {}", path.display()))
+        };
         let log = options.serial_log.as_ref().map(create).transpose()?;
         let (process, streams) = Process::spawn(qemu::command(options, &dir, &guest)?)?;
         let console = Console::new(streams.stderr, log);

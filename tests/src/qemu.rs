@@ -83,7 +83,10 @@ mod tests {
     #[test]
     fn an_ordinary_boot() {
         let words = words(&BootOptions::new("6.12"));
-        assert!(words.contains("-kernel /guests/6.12.1-arm64/vmlinuz -initrd /guests/6.12.1-arm64/initramfs.cpio"));
+        assert!(
+            words
+                .contains("-kernel /guests/6.12.1-arm64/vmlinuz -initrd /guests/6.12.1-arm64/initramfs.cpio")
+        );
         assert!(words.contains("hostfwd=tcp:127.0.0.1:0-:5555"), "{words}");
         assert!(!words.contains("mcq") && !words.contains("icount"), "{words}");
     }
@@ -96,7 +99,8 @@ mod tests {
         options.repeatable = true;
         options.adb_port = Some(15555);
         let words = words(&options);
-        for expected in ["mcq=on,mcq-maxq=4", "-smp 4", "-icount shift=1,sleep=off", "127.0.0.1:15555-:5555"] {
+        for expected in ["mcq=on,mcq-maxq=4", "-smp 4", "-icount shift=1,sleep=off", "127.0.0.1:15555-:5555"]
+        {
             assert!(words.contains(expected), "{expected} in {words}");
         }
     }

@@ -72,7 +72,8 @@ mod tests {
 
     #[test]
     fn a_refusal_carries_its_reason() {
-        let input = format!("{GREETING}{{\"error\": {{\"class\": \"DeviceNotFound\", \"desc\": \"no net9\"}}}}\n");
+        let input =
+            format!("{GREETING}{{\"error\": {{\"class\": \"DeviceNotFound\", \"desc\": \"no net9\"}}}}\n");
         let mut qmp = Qmp::new(input.as_bytes(), Vec::new()).unwrap();
         let message = format!("{:#}", qmp.execute("device_del", json!({"id": "net9"})).unwrap_err());
         assert_eq!(message, "QEMU refused `device_del`: no net9");

@@ -29,7 +29,8 @@ pub fn run(dir: &Path, kernels: &[String], update: bool, progress: impl Fn(&str)
     fs::create_dir_all(dir).with_context(|| format!("could not create {}", dir.display()))?;
     // apt and dpkg want absolute paths.
     let dir = &dir.canonicalize().with_context(|| format!("could not find {}", dir.display()))?;
-    let lock = File::create(dir.join("lock")).with_context(|| format!("could not write in {}", dir.display()))?;
+    let lock =
+        File::create(dir.join("lock")).with_context(|| format!("could not write in {}", dir.display()))?;
     lock.lock().with_context(|| format!("could not lock {}", dir.join("lock").display()))?;
 
     let mut manifest = Manifest::load(dir)?;

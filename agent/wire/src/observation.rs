@@ -225,7 +225,7 @@ pub struct Samples {
     /// Numbers of the sampled interrupt lines; the order of [`Sample::irq_counts`].
     pub irqs: Vec<u32>,
     /// Where the counts come from: `per_cpu_count` or `/proc/interrupts`.
-    pub irq_source: String,
+    pub irq_source: Reading<String>,
     /// Sampled threads; the order of [`Sample::threads`].
     pub threads: Vec<ThreadRole>,
     /// In the order of time.

@@ -13,3 +13,8 @@ mod summary;
 pub use compare::{Comparison, NotComparable, compare};
 pub use figures::*;
 pub use summary::summarize;
+
+/// `count` per operation; `None` without operations.
+fn per_op(count: u64, ops: u64) -> Option<f64> {
+    (ops > 0).then(|| count as f64 / ops as f64)
+}

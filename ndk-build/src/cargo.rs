@@ -1,6 +1,6 @@
 //! The cargo that builds agents, free of what the cargo that runs us has put into the environment.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The cargo that runs us, with an environment in which only what we say counts.
@@ -19,4 +19,9 @@ pub(crate) fn clean() -> Command {
 pub(crate) fn home() -> Option<PathBuf> {
     let home = std::env::home_dir().map(|home| home.join(".cargo"));
     std::env::var_os("CARGO_HOME").map(PathBuf::from).or(home)
+}
+
+/// The compiler's flag that puts `name` for `folder` into what is built.
+pub(crate) fn remap(folder: &Path, name: &str) -> String {
+    format!("--remap-path-prefix={}={name}", folder.display())
 }

@@ -1,7 +1,7 @@
 //! How cargo is called to build for one target in one way.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use anyhow::{Result, anyhow};
@@ -41,7 +41,7 @@ impl Plan {
             rustc: machine.toolchain.version().to_owned(),
             target_dir: machine.work.join(flavor.to_string()),
             environment: Vec::new(),
-            flags: remapped(machine),
+            flags: private_folders(machine).iter().map(|(folder, name)| cargo::remap(folder, name)).collect(),
             build_std: false,
         };
         match flavor {
@@ -161,13 +161,4 @@ pub(crate) fn private_folders(machine: &Machine) -> Vec<(PathBuf, &'static str)>
     // The last that fits counts, and the workspace may be inside of the others.
     folders.push((machine.root.clone(), "/tophalf"));
     folders
-}
-
-fn remapped(machine: &Machine) -> Vec<String> {
-    let remap = |(from, to): (PathBuf, &str)| format!("--remap-path-prefix={}={to}", shown(&from));
-    private_folders(machine).into_iter().map(remap).collect()
-}
-
-fn shown(path: &Path) -> std::path::Display<'_> {
-    path.display()
 }

@@ -200,7 +200,10 @@ impl Sysroot {
         command.arg("--target").arg(arch.musl_triple());
         command.arg("--target-dir").arg(&built).current_dir(&package);
         // The bitcode is for the agent's link-time optimisation.
-        command.env("CARGO_ENCODED_RUSTFLAGS", "-Cembed-bitcode=yes");
+        let mut flags = vec!["-Cembed-bitcode=yes".to_owned()];
+        flags.extend(cargo::home().map(|home| cargo::remap(&home, "/cargo")));
+        flags.push(cargo::remap(&self.debian.sysroot.join("lib/rustlib/src/rust"), "/rust"));
+        command.env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f"));
         command.env("RUSTC", &self.debian.rustc).env("RUSTC_WRAPPER", &wrapper).env("RUSTC_BOOTSTRAP", "1");
         run(&mut command)?;
         let libraries = built.join(arch.musl_triple()).join("release/deps");

@@ -75,10 +75,7 @@ impl SplitMix64 {
     #[inline]
     fn below(&mut self, bound: u64) -> u64 {
         let product = u128::from(self.next()) * u128::from(bound);
-        // The high half of a product of two 64-bit numbers.
-        #[expect(clippy::cast_possible_truncation, reason = "product >> 64 has 64 bits")]
-        let high = (product >> 64) as u64;
-        high
+        (product >> 64) as u64
     }
 }
 

@@ -110,3 +110,44 @@ fn read_partitions(tree: &Tree, name: &str) -> Vec<String> {
     names.retain(|entry| entry.starts_with(name) && tree.exists(&format!("{folder}/{entry}/partition")));
     names
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FIRST: &str =
+        "  183211      902  4209312    61177    90114    12020  2811034   102331        2    98012   164100";
+
+    #[test]
+    fn counters_of_older_and_newer_kernels() {
+        let expected = BlockStat {
+            reads: 183_211,
+            read_merges: 902,
+            read_sectors: 4_209_312,
+            writes: 90_114,
+            write_merges: 12_020,
+            write_sectors: 2_811_034,
+            in_flight: 2,
+        };
+        for more in ["", " 21 0 4096 592", " 21 0 4096 592 1310 51", " 21 0 4096 592 1310 51 7 7"] {
+            assert_eq!(parse_stat(format!("{FIRST}{more}\n").as_bytes()), Some(expected), "{more}");
+        }
+        assert_eq!(parse_stat(&FIRST.as_bytes()[..80]), None, "ten fields");
+    }
+
+    #[test]
+    fn negative_requests_in_flight_are_refused() {
+        assert_eq!(parse_stat(FIRST.replace(" 2 ", " 18446744073709551615 ").as_bytes()), None);
+    }
+
+    #[test]
+    fn the_chosen_scheduler() {
+        assert_eq!(parse_scheduler(b"mq-deadline kyber [none]\n").as_deref(), Some("none"));
+        assert_eq!(parse_scheduler(b"[mq-deadline] kyber bfq none\n").as_deref(), Some("mq-deadline"));
+        assert_eq!(parse_scheduler(b"none\n").as_deref(), Some("none"));
+        assert_eq!(parse_scheduler(b"mq-deadline none\n"), None);
+        assert_eq!(parse_scheduler(b"\n"), None);
+        assert_eq!(parse_dev(b"179:256\n"), Some((179, 256)));
+        assert_eq!(parse_dev(b"179\n"), None);
+    }
+}

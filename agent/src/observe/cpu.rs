@@ -93,3 +93,35 @@ pub fn read_frequencies(tree: &Tree, cpus: &[u16]) -> Vec<CpuReading> {
     });
     readings.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn lists_as_the_kernel_prints_them() {
+        assert_eq!(parse_list(b"0-3,6\n").unwrap(), [0, 1, 2, 3, 6]);
+        assert_eq!(parse_list(b"0, 1, 2, 6\n").unwrap(), [0, 1, 2, 6]);
+        assert_eq!(parse_list(b"7\n").unwrap(), [7]);
+        assert!(parse_list(b"\n").unwrap().is_empty());
+        assert_eq!(format_list(&[0, 1, 2, 3, 6]), "0-3,6");
+        assert_eq!(format_list(&[65535]), "65535");
+        assert_eq!(format_list(&[]), "");
+    }
+
+    #[test]
+    fn other_lists_are_refused() {
+        for list in ["3-1", "1,1", "2,1", "0-", "-3", "a", "0,,1", "0-65536", "0-3-5", "0-65535,0-65535"] {
+            assert_eq!(parse_list(list.as_bytes()), None, "{list}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn both_ways(cpus in prop::collection::btree_set(any::<u16>(), 0..50)) {
+            let cpus: Vec<u16> = cpus.into_iter().collect();
+            prop_assert_eq!(parse_list(format_list(&cpus).as_bytes()), Some(cpus));
+        }
+    }
+}

@@ -199,3 +199,6 @@ fn split_hwirq(word: &str) -> Option<(&str, &str)> {
     let (number, flow) = word.split_once('-').unwrap_or((word, ""));
     (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some((number, flow))
 }
+
+#[cfg(test)]
+mod tests;

@@ -78,3 +78,46 @@ pub fn parse_page_bytes(bytes: &[u8]) -> Option<u32> {
         if key == AT_PAGESZ { u32::try_from(value).ok() } else { None }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn procfs_136_names_of_kernels() {
+        let version = |release| parse_release(release).map(|release| release.version);
+        assert_eq!(version("4.9.266-0.1.ac.225.84.332.metal1.x86_64"), Some((4, 9, 266)));
+        assert_eq!(version("6.18.15+deb14-arm64\n"), Some((6, 18, 15)));
+        assert_eq!(version("7.3-rc1"), Some((7, 3, 0)));
+        assert_eq!(version("next"), None);
+        assert_eq!(version("99999999999.1.2"), None);
+        let android = parse_release("6.12.30-android16-5-maybe-dirty-4k").unwrap();
+        let expected = Release {
+            version: (6, 12, 30),
+            android: Some("android16-5".to_owned()),
+            dirty: true,
+            page_size: Some("4k".to_owned()),
+        };
+        assert_eq!(android, expected);
+        let vendor = parse_release("5.15.178-android13-8-00012-g3fe8c9e7a1b2-ab13000000").unwrap();
+        assert_eq!((vendor.android.as_deref(), vendor.dirty), (Some("android13-8"), false));
+    }
+
+    #[test]
+    fn the_banner_has_both_names() {
+        let banner = b"Linux version 6.18.15-arm64 (build@host) (gcc-15 (Debian 15.2.0-9)) #1 SMP PREEMPT Debian 6.18.15-1\n";
+        let (release, version) = parse_banner(banner).unwrap();
+        assert_eq!(
+            (release.as_str(), version.as_str()),
+            ("6.18.15-arm64", "#1 SMP PREEMPT Debian 6.18.15-1")
+        );
+        assert_eq!(parse_banner(b"FreeBSD"), None);
+    }
+
+    #[test]
+    fn the_page_size_among_other_words() {
+        let vector: Vec<u8> = [16, 0xff, 6, 16384, 0, 0].into_iter().flat_map(usize::to_ne_bytes).collect();
+        assert_eq!(parse_page_bytes(&vector), Some(16384));
+        assert_eq!(parse_page_bytes(&vector[..24]), None);
+    }
+}

@@ -23,3 +23,16 @@ pub fn parse(bytes: &[u8]) -> Option<ProcessIo> {
         write_bytes: field("write_bytes")?,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_four_that_are_used() {
+        let text = b"rchar: 41872\nwchar: 12\nsyscr: 97\nsyscw: 1\nread_bytes: 6160384\nwrite_bytes: 0\ncancelled_write_bytes: 0\n";
+        let io = parse(text).unwrap();
+        assert_eq!(io, ProcessIo { rchar: 41872, wchar: 12, read_bytes: 6_160_384, write_bytes: 0 });
+        assert_eq!(parse(b"rchar: 1\nwchar: 2\n"), None, "without CONFIG_TASK_IO_ACCOUNTING");
+    }
+}

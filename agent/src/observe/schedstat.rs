@@ -38,3 +38,36 @@ pub fn believe(stat: SchedStat, switches: u64) -> Reading<SchedStat> {
     }
     Ok(stat)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cadvisor_1872_the_three_numbers() {
+        let stat = parse(b"798573 1349626 3\n").unwrap();
+        assert_eq!(stat, SchedStat { run_ns: 798_573, wait_ns: 1_349_626, slices: 3 });
+        // 449.9 microseconds of waiting each time it ran.
+        assert_eq!(stat.wait_ns / stat.slices, 449_875);
+    }
+
+    #[test]
+    fn procfs_111_and_dynolog_545_zeros_of_a_thread_that_ran_are_unavailable() {
+        let error = believe(SchedStat::default(), 716).unwrap_err();
+        assert!(error.reason.contains("716 times"), "{error}");
+        assert_eq!(parse(b""), None);
+    }
+
+    #[test]
+    fn mytools_1_a_thread_that_never_ran_has_no_mean() {
+        let stat = believe(parse(b"0 0 0\n").unwrap(), 0).unwrap();
+        assert_eq!(stat.wait_ns.checked_div(stat.slices), None);
+    }
+
+    #[test]
+    fn what_is_not_three_counts_is_refused() {
+        for text in ["1 2", "1 2 x", "-1 2 3", "18446744073709551615 0 1", "99999999999999999999999 0 1"] {
+            assert_eq!(parse(text.as_bytes()), None, "{text}");
+        }
+    }
+}

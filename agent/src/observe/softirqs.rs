@@ -23,3 +23,16 @@ pub fn parse(bytes: &[u8]) -> Option<SoftirqTable> {
     let rows = rows.collect();
     Some(SoftirqTable { cpus, rows })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_each_possible_cpu() {
+        let text = b"                    CPU0       CPU1       \n          HI:          0          0\n       BLOCK:         64          2\n       TORN:          1\n";
+        let table = parse(text).unwrap();
+        assert_eq!(table.cpus, [0, 1]);
+        assert_eq!(table.rows, [("HI".to_owned(), vec![0, 0]), ("BLOCK".to_owned(), vec![64, 2])]);
+    }
+}

@@ -186,3 +186,6 @@ pub fn read_kernel_threads(tree: &Tree) -> Reading<KernelThreads> {
     }
     Ok(found)
 }
+
+#[cfg(test)]
+mod tests;

@@ -61,3 +61,31 @@ pub fn cpu_columns(line: &[u8]) -> Option<Vec<u16>> {
 pub fn lossy(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).trim_matches(|c: char| c.is_whitespace() || c == '\0').to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_digits_that_fit() {
+        assert_eq!(number::<u16>(b"65535"), Some(65535));
+        assert_eq!(number::<u16>(b"65536"), None);
+        assert_eq!(number::<u64>(b"18446744073709551615"), Some(u64::MAX));
+        assert_eq!(number::<u64>(b"18446744073709551616"), None);
+        for word in ["", "+1", "-1", " 1", "1x"] {
+            assert_eq!(number::<u64>(word.as_bytes()), None, "{word:?}");
+        }
+    }
+
+    #[test]
+    fn procfs_94_a_negative_number_without_its_sign_is_no_count() {
+        assert_eq!(count(b"18446744073709551615"), None);
+        assert_eq!(count(b"9223372036854775807"), Some(u64::MAX / 2));
+    }
+
+    #[test]
+    fn text_for_people() {
+        assert_eq!(lossy(b"linux,dummy-virt\0"), "linux,dummy-virt");
+        assert_eq!(lossy(b"  a\xffb \n"), "a\u{fffd}b");
+    }
+}

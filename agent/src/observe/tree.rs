@@ -238,3 +238,6 @@ impl Recorder {
 fn failure(verb: &str, path: &str, error: &io::Error) -> Unavailable {
     Unavailable::new(format!("{verb} {path}: {error}"))
 }
+
+#[cfg(test)]
+mod tests;

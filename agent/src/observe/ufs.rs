@@ -81,3 +81,26 @@ pub fn read_attributes(tree: &Tree, folder: &str) -> Vec<(String, Reading<String
     });
     present.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_drivers_and_handlers() {
+        for name in [
+            "ufshcd",
+            "ufshcd-sprd",
+            "ufshcd-qcom",
+            "exynos-ufshc",
+            "google-ufshcd",
+            "qcom-mcq-esi",
+            "UFSHCD",
+        ] {
+            assert!(is_ufs_name(name), "{name}");
+        }
+        for name in ["qcom-qmp-ufs-phy", "sd", "mmc0", "dwc3", ""] {
+            assert!(!is_ufs_name(name), "{name}");
+        }
+    }
+}

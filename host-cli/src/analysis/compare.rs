@@ -1,153 +1,251 @@
 //! Two sides, side by side: what differs, by how many microseconds, and whether the hops explain it.
 
-use super::{Hop, RunSummary};
-use serde::Serialize;
+use super::{
+    Comparison, Explained, Hop, HopPair, LeftOut, MetricComparison, NotComparable, RunSummary, Side,
+    SideSummary, Verdict,
+};
+use std::collections::BTreeSet;
 
-/// One metric of both sides.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct MetricComparison {
-    /// `latency_mean_ns`, `latency_p50_ns`, `latency_p99_ns` or `iops`. The unit is in the name.
-    pub metric: &'static str,
-    /// The first side.
-    pub base: Side,
-    /// The second.
-    pub new: Side,
-    /// Change of the mean in percent of the base. `None` with fewer than two runs a side.
-    pub change_percent: Option<f64>,
-    /// Its 95 % confidence interval.
-    pub change_ci95_percent: Option<[f64; 2]>,
-    /// What an operation takes more, in microseconds (mean latency only).
-    pub added_us_per_op: Option<f64>,
-    /// Its 95 % confidence interval.
-    pub added_us_ci95: Option<[f64; 2]>,
-    /// Probability of a difference at least this large by chance.
-    pub p_value: Option<f64>,
-    /// The test that gave it.
-    pub test: Option<String>,
-    /// The verdict.
-    pub verdict: Verdict,
-    /// Why it is that verdict.
-    pub reason: String,
-    /// The smallest difference these runs could have shown.
-    pub smallest_visible_percent: Option<f64>,
-    /// Whether the hops account for the difference (mean latency only).
-    pub explained: Option<Explained>,
-}
+/// Fewest runs a side from which a difference is made: from one run each, only the values are shown.
+pub const MIN_RUNS: usize = 2;
 
-/// One side of a metric.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Side {
-    /// Valid runs.
-    pub n: usize,
-    /// Boots they come from; `None` if some run does not tell.
-    pub boots: Option<usize>,
-    /// Mean over the runs.
-    pub mean: Option<f64>,
-    /// Median over the runs.
-    pub median: Option<f64>,
-    /// The value of each run, in the order given.
-    pub values: Vec<f64>,
-}
+/// With less than this to explain, in microseconds, no part of it is.
+pub const WORTH_EXPLAINING_US: f64 = 0.1;
 
-/// What is made of a metric.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Verdict {
-    /// The new side is worse.
-    Regression,
-    /// The new side is better.
-    Improvement,
-    /// No difference that could be seen.
-    NoDifference,
-    /// These runs do not decide.
-    Inconclusive,
-    /// A side has no run that can be trusted.
-    Invalid,
-}
-
-/// How much of a difference the hops account for. All figures are of the hops pass.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Explained {
-    /// What the hops take more, in microseconds per operation.
-    pub by_hops_us: f64,
-    /// What the operation takes more in the same pass, in microseconds.
-    pub of_us: f64,
-    /// The one as a part of the other; `None` when there is hardly a difference to explain.
-    pub fraction: Option<f64>,
-}
-
-/// A hop on both sides: means over the runs, in microseconds. `None`: there is no such hop on that side.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct HopPair {
-    /// Its name, as in [`Hop`].
-    pub name: &'static str,
-    /// The first side.
-    pub base_us: Option<f64>,
-    /// The second.
-    pub new_us: Option<f64>,
-    /// What it takes more.
-    pub added_us: Option<f64>,
-}
-
-/// A run that was not used.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct LeftOut {
-    /// Its name.
-    pub id: String,
-    /// Why, as sentences.
-    pub reasons: Vec<String>,
-}
-
-/// What the runs of one side are.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct SideSummary {
-    /// Variant labels.
-    pub variants: Vec<String>,
-    /// Kernels.
-    pub kernels: Vec<String>,
-    /// Completion paths as observed.
-    pub paths: Vec<super::CompletionPath>,
-    /// Runs that were used.
-    pub runs: Vec<String>,
-}
-
-/// Two sides.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Comparison {
-    /// The first side.
-    pub base: SideSummary,
-    /// The second.
-    pub new: SideSummary,
-    /// What was compared, the same on both sides.
-    pub key: Vec<(String, String)>,
-    /// Times are instruction counts of an emulator.
-    pub emulated: bool,
-    /// One entry a metric.
-    pub metrics: Vec<MetricComparison>,
-    /// The hops side by side.
-    pub hops: Vec<HopPair>,
-    /// Runs that were not used.
-    pub left_out: Vec<LeftOut>,
-    /// What a reader must know.
-    pub notes: Vec<String>,
-}
-
-/// Why two sets of runs must not be compared.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum NotComparable {
-    /// A side is empty.
-    #[error("there is no run on the {0} side")]
-    NoRuns(&'static str),
-    /// The runs did different things.
-    #[error("these runs did different things and must not be compared: {}", .0.join("; "))]
-    Differ(Vec<String>),
-}
-
-/// Compares two sides.
+/// Compares two sides. Runs that are not valid are left out and named.
 ///
 /// # Errors
 /// A side is empty, or the runs did different things.
 pub fn compare(base: &[RunSummary], new: &[RunSummary]) -> Result<Comparison, NotComparable> {
-    let _: Option<&Hop> = base.iter().chain(new).flat_map(|run| &run.hops).next();
-    Err(NotComparable::NoRuns("base"))
+    for (runs, side) in [(base, "base"), (new, "new")] {
+        if runs.is_empty() {
+            return Err(NotComparable::NoRuns(side));
+        }
+    }
+    let left_out = base
+        .iter()
+        .chain(new)
+        .filter(|run| !run.quality.valid)
+        .map(|run| LeftOut { id: run.id.clone(), reasons: run.quality.failed.clone() })
+        .collect();
+    let valid = |runs: &'_ [RunSummary]| runs.iter().filter(|run| run.quality.valid).cloned().collect();
+    let (base, new): (Vec<RunSummary>, Vec<RunSummary>) = (valid(base), valid(new));
+    let all: Vec<&RunSummary> = base.iter().chain(&new).collect();
+    let key = common_key(&all)?;
+    Ok(Comparison {
+        base: side_summary(&base),
+        new: side_summary(&new),
+        key,
+        emulated: all.iter().any(|run| run.system.emulated == Some(true)),
+        metrics: METRICS.iter().map(|metric| compare_metric(metric, &base, &new)).collect(),
+        hops: hop_pairs(&base, &new),
+        left_out,
+        notes: notes(&all, &base, &new),
+    })
+}
+
+struct Metric {
+    name: &'static str,
+    of: fn(&RunSummary) -> Option<f64>,
+    /// Its difference is what each operation takes more.
+    additive: bool,
+}
+
+const METRICS: [Metric; 4] = [
+    Metric { name: "latency_mean_ns", of: |run| run.latency_ns.map(|latency| latency.mean), additive: true },
+    Metric {
+        name: "latency_p50_ns",
+        of: |run| run.latency_ns.map(|latency| latency.p50 as f64),
+        additive: false,
+    },
+    Metric {
+        name: "latency_p99_ns",
+        of: |run| run.latency_ns.map(|latency| latency.p99 as f64),
+        additive: false,
+    },
+    Metric { name: "iops", of: |run| run.iops, additive: false },
+];
+
+/// What must be equal in all runs. A span of 1 MiB against a whole device made 2.08 k against 75 IOPS
+/// (koct9i/ioping#31), and a file costs what a raw device does not.
+fn key_of(run: &RunSummary) -> Vec<(String, String)> {
+    let unknown = || "unknown".to_owned();
+    let load = |of: fn(&super::LoadSummary) -> String| run.load.as_ref().map_or_else(unknown, of);
+    let flag = |flag: Option<bool>, yes: &str, no: &str| {
+        flag.map_or_else(unknown, |is| if is { yes.to_owned() } else { no.to_owned() })
+    };
+    [
+        ("engine", load(|load| load.engine.to_owned())),
+        ("pattern", load(|load| load.pattern.to_owned())),
+        ("reads", load(|load| format!("{} %", load.read_percent))),
+        ("block", load(|load| format!("{} bytes", load.block_bytes))),
+        ("span", run.target.span_bytes.map_or_else(unknown, |span| format!("{span} bytes"))),
+        ("target", flag(run.target.block_device, "a block device", "a file")),
+        ("I/O", flag(run.target.direct, "direct", "buffered")),
+        ("placement", load(|load| load.cpu.map_or("free".to_owned(), |cpu| format!("CPU{cpu}")))),
+        ("machine", flag(run.system.emulated, "emulated", "real")),
+    ]
+    .map(|(name, value)| (name.to_owned(), value))
+    .into()
+}
+
+fn common_key(runs: &[&RunSummary]) -> Result<Vec<(String, String)>, NotComparable> {
+    let keys: Vec<Vec<(String, String)>> = runs.iter().map(|run| key_of(run)).collect();
+    let first = keys.first().cloned().unwrap_or_default();
+    let mut differ = Vec::new();
+    for (at, (name, value)) in first.iter().enumerate() {
+        let values: BTreeSet<&str> = keys.iter().map(|key| key[at].1.as_str()).collect();
+        if values.len() > 1 {
+            let values: Vec<&str> = values.into_iter().collect();
+            differ.push(format!("{name}: {}", values.join(" against ")));
+        } else if value == "unknown" {
+            differ.push(format!("{name} is not known: the run files are not whole"));
+        }
+    }
+    if differ.is_empty() { Ok(first) } else { Err(NotComparable::Differ(differ)) }
+}
+
+fn side_summary(runs: &[RunSummary]) -> SideSummary {
+    let distinct = |values: &mut dyn Iterator<Item = String>| {
+        values.collect::<BTreeSet<String>>().into_iter().collect::<Vec<String>>()
+    };
+    let mut paths = Vec::new();
+    for run in runs {
+        if !paths.contains(&run.completion.path) {
+            paths.push(run.completion.path);
+        }
+    }
+    SideSummary {
+        variants: distinct(&mut runs.iter().map(|run| run.variant.clone())),
+        kernels: distinct(&mut runs.iter().filter_map(|run| run.system.kernel_release.clone())),
+        paths,
+        runs: runs.iter().map(|run| run.id.clone()).collect(),
+    }
+}
+
+fn side(metric: &Metric, runs: &[RunSummary]) -> Side {
+    let with_value: Vec<(&RunSummary, f64)> =
+        runs.iter().filter_map(|run| Some((run, (metric.of)(run)?))).collect();
+    let values: Vec<f64> = with_value.iter().map(|(_, value)| *value).collect();
+    let boots: Option<BTreeSet<&String>> = with_value.iter().map(|(run, _)| run.boot_id.as_ref()).collect();
+    Side {
+        n: values.len(),
+        boots: boots.map(|boots| boots.len()),
+        mean: mean(&values),
+        median: median(&values),
+        values,
+    }
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// The middle value, or the mean of the two in the middle.
+fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    if sorted.len() % 2 == 1 {
+        sorted.get(middle).copied()
+    } else {
+        mean(sorted.get(middle.checked_sub(1)?..=middle)?)
+    }
+}
+
+fn compare_metric(metric: &Metric, base_runs: &[RunSummary], new_runs: &[RunSummary]) -> MetricComparison {
+    let (base, new) = (side(metric, base_runs), side(metric, new_runs));
+    let enough = base.n.min(new.n) >= MIN_RUNS;
+    let means = base.mean.zip(new.mean).filter(|_| enough);
+    let (verdict, reason) = if base.n == 0 || new.n == 0 {
+        (Verdict::Invalid, "a side has no run that can be trusted")
+    } else if enough {
+        (
+            Verdict::Inconclusive,
+            "this version computes no confidence interval, so that chance is not excluded",
+        )
+    } else {
+        (
+            Verdict::Inconclusive,
+            "a single run on a side gives its value only: at least two runs a side make a difference",
+        )
+    };
+    MetricComparison {
+        metric: metric.name,
+        change_percent: means.filter(|(base, _)| *base > 0.0).map(|(base, new)| (new / base - 1.0) * 100.0),
+        change_ci95_percent: None,
+        added_us_per_op: means.filter(|_| metric.additive).map(|(base, new)| (new - base) / 1e3),
+        added_us_ci95: None,
+        p_value: None,
+        test: None,
+        verdict,
+        reason: reason.to_owned(),
+        smallest_visible_percent: None,
+        explained: if metric.additive && enough { explained(base_runs, new_runs) } else { None },
+        base,
+        new,
+    }
+}
+
+/// Mean of a hop over the runs, in microseconds. `None` if no run has it.
+fn hop_us(runs: &[RunSummary], name: &str) -> Option<f64> {
+    let means: Vec<f64> = runs
+        .iter()
+        .flat_map(|run| &run.hops)
+        .filter(|hop| hop.name == name)
+        .map(|hop| hop.mean_ns / 1e3)
+        .collect();
+    mean(&means)
+}
+
+fn hop_pairs(base: &[RunSummary], new: &[RunSummary]) -> Vec<HopPair> {
+    Hop::NAMES
+        .into_iter()
+        .map(|name| (name, hop_us(base, name), hop_us(new, name)))
+        .filter(|(_, base, new)| base.is_some() || new.is_some())
+        .map(|(name, base_us, new_us)| {
+            // A hop that is not there takes no time; without a hops pass nothing can be said.
+            let measured = hop_us(base, Hop::TOTAL).and(hop_us(new, Hop::TOTAL));
+            let added_us = measured.map(|_| new_us.unwrap_or(0.0) - base_us.unwrap_or(0.0));
+            HopPair { name, base_us, new_us, added_us }
+        })
+        .collect()
+}
+
+fn explained(base: &[RunSummary], new: &[RunSummary]) -> Option<Explained> {
+    let pairs = hop_pairs(base, new);
+    let of_us = pairs.iter().find(|pair| pair.name == Hop::TOTAL)?.added_us?;
+    let parts: Vec<f64> =
+        pairs.iter().filter(|pair| pair.name != Hop::TOTAL).filter_map(|pair| pair.added_us).collect();
+    if parts.is_empty() {
+        return None;
+    }
+    let by_hops_us: f64 = parts.iter().sum();
+    let fraction = (of_us.abs() >= WORTH_EXPLAINING_US).then(|| by_hops_us / of_us);
+    Some(Explained { by_hops_us, of_us, fraction })
+}
+
+fn notes(all: &[&RunSummary], base: &[RunSummary], new: &[RunSummary]) -> Vec<String> {
+    let mut notes = Vec::new();
+    let mut differ = |what: &str, of: fn(&RunSummary) -> Option<String>| {
+        let values: BTreeSet<String> = all.iter().filter_map(|run| of(run)).collect();
+        if values.len() > 1 {
+            let values: Vec<String> = values.into_iter().collect();
+            notes.push(format!("{what} differ: {}", values.join(", ")));
+        }
+    };
+    differ("machines", |run| run.system.model.clone());
+    differ("seeds", |run| run.load.as_ref().map(|load| load.seed.to_string()));
+    for (runs, side) in [(base, "base"), (new, "new")] {
+        let summary = side_summary(runs);
+        if summary.paths.len() > 1 {
+            notes.push(format!(
+                "completions of the {side} side took more than one path: do not average over them"
+            ));
+        }
+        if summary.kernels.len() > 1 {
+            notes.push(format!("the {side} side has more than one kernel: {}", summary.kernels.join(", ")));
+        }
+    }
+    notes
 }

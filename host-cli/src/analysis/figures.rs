@@ -245,6 +245,37 @@ pub struct Hop {
     pub slices_per_op: Option<f64>,
 }
 
+impl Hop {
+    /// The whole operation.
+    pub const TOTAL: &'static str = "total";
+
+    /// Every name, in the order in which an operation passes through them.
+    pub const NAMES: [&'static str; 6] = [
+        "irq-thread-wake",
+        "irq-thread-run",
+        "ksoftirqd-wake",
+        "ksoftirqd-run",
+        "submitter-wake",
+        Self::TOTAL,
+    ];
+}
+
+impl CompletionPath {
+    /// Its name in reports and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hard => "hard",
+            Self::Threaded => "threaded",
+            Self::ForcedThreaded => "forced-threaded",
+            Self::Mixed => "mixed",
+            Self::McqEsi => "mcq-esi",
+            Self::Polled => "polled",
+            Self::Inline => "inline",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
 /// One window of a run.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct WindowSummary {

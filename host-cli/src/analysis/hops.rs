@@ -58,19 +58,19 @@ pub fn of_recording(recording: &Recording) -> HopsFound {
     let Columns { total_ns, irq_thread, ksoftirqd, submitter } = columns;
     found.ops = total_ns.len() as u64;
     let parts = [
-        ("irq-thread-wake", &irq_thread, &irq_thread.wait_ns),
-        ("irq-thread-run", &irq_thread, &irq_thread.run_ns),
-        ("ksoftirqd-wake", &ksoftirqd, &ksoftirqd.wait_ns),
-        ("ksoftirqd-run", &ksoftirqd, &ksoftirqd.run_ns),
-        ("submitter-wake", &submitter, &submitter.wait_ns),
+        (&irq_thread, &irq_thread.wait_ns),
+        (&irq_thread, &irq_thread.run_ns),
+        (&ksoftirqd, &ksoftirqd.wait_ns),
+        (&ksoftirqd, &ksoftirqd.run_ns),
+        (&submitter, &submitter.wait_ns),
     ];
-    for (name, column, values) in parts {
+    for (name, (column, values)) in Hop::NAMES.into_iter().zip(parts) {
         let slices = column.slices.iter().copied().fold(0, u64::saturating_add);
         if column.seen {
             found.hops.extend(hop(name, values, per_op(slices, found.ops)));
         }
     }
-    let total = hop("total", &total_ns, None);
+    let total = hop(Hop::TOTAL, &total_ns, None);
     let in_hops: f64 = found.hops.iter().map(|hop| hop.mean_ns).sum();
     found.outside_ns = total.as_ref().filter(|_| !found.hops.is_empty()).map(|total| total.mean_ns - in_hops);
     found.hops.extend(total);

@@ -1,7 +1,8 @@
 //! From what a device sent to figures. Pure functions: the device measures and never judges, this side judges
 //! and never measures, so that a report can be made again from its run files alone.
 
-pub mod compare;
+mod compare;
+mod comparison;
 pub mod completion;
 pub mod deltas;
 mod figures;
@@ -10,7 +11,8 @@ pub mod latency;
 pub mod quality;
 mod summary;
 
-pub use compare::{Comparison, NotComparable, compare};
+pub use compare::{MIN_RUNS, WORTH_EXPLAINING_US, compare};
+pub use comparison::*;
 pub use figures::*;
 pub use summary::summarize;
 

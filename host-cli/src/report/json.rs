@@ -2,19 +2,86 @@
 
 use crate::analysis::{Comparison, RunSummary};
 use crate::recording::Recording;
-use serde_json::{Value, json};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// The version of these documents. Names may be added to one; a name is never changed or taken away.
+pub const SCHEMA: u32 = 1;
 
 /// `{"schema":1,"runs":[…]}`
 pub fn runs(runs: &[RunSummary]) -> Value {
-    json!({ "schema": 1, "runs": runs })
+    json!({ "schema": SCHEMA, "runs": runs })
 }
 
-/// `{"schema":1,"comparisons":[…],…}`
+/// `{"schema":1,"comparisons":[…],…}`, one comparison a metric.
 pub fn comparison(comparison: &Comparison) -> Value {
-    json!({ "schema": 1, "comparisons": comparison.metrics })
+    let same: Map<String, Value> =
+        comparison.key.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect();
+    json!({
+        "schema": SCHEMA,
+        "comparisons": comparison.metrics,
+        "base": comparison.base,
+        "new": comparison.new,
+        "same": same,
+        "emulated": comparison.emulated,
+        "hops": comparison.hops,
+        "left_out": comparison.left_out,
+        "notes": comparison.notes,
+    })
 }
 
-/// `{"schema":1,"probes":[…]}`
+/// `{"schema":1,"probes":[…]}`, one probe a device.
 pub fn probe(device: &str, recording: &Recording) -> Value {
-    json!({ "schema": 1, "probes": [{ "device": device, "frames": recording.frames }] })
+    let (facts, unavailable) = recording.facts.as_ref().map(plain).unwrap_or_default();
+    let mut probe = json!({
+        "device": device,
+        "agent": recording.hello.as_ref().map(|hello| format!("{} {}", hello.agent_version, hello.build)),
+        "unavailable": unavailable,
+    });
+    if let (Some(probe), Value::Object(facts)) = (probe.as_object_mut(), facts) {
+        probe.extend(facts);
+    }
+    json!({ "schema": SCHEMA, "probes": [probe] })
+}
+
+/// A value of the wire with each reading turned into its figure, or into `null` and a reason under its name,
+/// such as `disks.0.size_bytes`.
+pub(super) fn plain(value: &impl Serialize) -> (Value, BTreeMap<String, String>) {
+    let mut missing = BTreeMap::new();
+    let mut value = serde_json::to_value(value).unwrap_or_default();
+    flatten_readings(&mut value, "", &mut missing);
+    (value, missing)
+}
+
+fn flatten_readings(value: &mut Value, name: &str, missing: &mut BTreeMap<String, String>) {
+    let below = |part: &str| if name.is_empty() { part.to_owned() } else { format!("{name}.{part}") };
+    match value {
+        Value::Object(object) if object.len() == 1 && object.contains_key("Ok") => {
+            *value = object.remove("Ok").unwrap_or_default();
+            flatten_readings(value, name, missing);
+        }
+        Value::Object(object) if object.len() == 1 && object.contains_key("Err") => {
+            let reason = object["Err"]["reason"].as_str().unwrap_or("no reason was given");
+            missing.insert(name.to_owned(), reason.to_owned());
+            *value = Value::Null;
+        }
+        Value::Object(object) => {
+            for (part, inner) in object.iter_mut() {
+                flatten_readings(inner, &below(part), missing);
+            }
+        }
+        Value::Array(list) => {
+            // A pair of a name and a reading is called by that name.
+            let pair_name = match list.as_slice() {
+                [Value::String(part), _] => Some(part.clone()),
+                _ => None,
+            };
+            for (at, inner) in list.iter_mut().enumerate() {
+                let part = pair_name.clone().unwrap_or_else(|| at.to_string());
+                flatten_readings(inner, &below(&part), missing);
+            }
+        }
+        _ => {}
+    }
 }

@@ -1,4 +1,8 @@
-//! What people and scripts read.
+//! What people and scripts read. Names and messages that come from a device are made harmless before they
+//! are shown.
 
 pub mod json;
 pub mod text;
+
+/// Said with every time that comes from an emulated machine.
+pub const EMULATED: &str = "emulated: these times are instruction counts, not phone latencies";

@@ -106,10 +106,12 @@ impl Evidence {
             (Err(reason), None) => Controller::Unseen(reason.reason.clone()),
         };
         let irq_facts = irqs_of(facts, &controller, controller_facts);
-        let lines = irq_facts
-            .as_ref()
-            .map_err(Clone::clone)
-            .and_then(|irqs| irqs.iter().map(|irq| line(irq, deltas)).collect::<Reading<Vec<Line>>>());
+        // A disk without lines needs the table too: that no interrupt moved must have been seen.
+        let table = deltas.interrupts.as_ref().map(|_| ()).map_err(Clone::clone);
+        let lines = table.and_then(|()| {
+            let irqs = irq_facts.as_ref().map_err(Clone::clone)?;
+            irqs.iter().map(|irq| line(irq, deltas)).collect::<Reading<Vec<Line>>>()
+        });
         let numbers: Vec<u32> = irq_facts.iter().flatten().map(|irq| irq.irq).collect();
         Self {
             ops: deltas.ops,

@@ -128,7 +128,7 @@ impl Columns {
     fn take_block(&mut self, hops: &Hops) -> Result<u64, &'static str> {
         let total = unpack(&hops.total_ns, hops.total_ns.count())?;
         let count = total.len();
-        let sum_of = |role: fn(ThreadRole) -> bool| {
+        let sum_of = |role: fn(ThreadRole) -> bool| -> Result<Column, &'static str> {
             let mut sum = Column {
                 seen: false,
                 wait_ns: vec![0; count],

@@ -1,6 +1,16 @@
-//! The `tophalf` command as a library, so that its tests reach every part.
+//! The host side of tophalf: meets the device through a byte stream, keeps what it sends, and makes figures
+//! and texts of it. `tophalf`, the command, is [`cli::main`].
+#![forbid(unsafe_code)]
 
+pub mod agents;
 pub mod analysis;
+pub mod cli;
+pub mod device;
+pub mod failure;
+mod interrupt;
+mod printable;
 pub mod recording;
 pub mod report;
 pub mod run_header;
+pub mod session;
+pub mod store;

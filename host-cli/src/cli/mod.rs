@@ -1,0 +1,142 @@
+//! The command line: one file a command, each of which parses, calls and gives an [`Answer`].
+
+mod compare;
+mod devices;
+mod probe;
+mod progress;
+mod run;
+mod show;
+mod tree;
+mod units;
+mod workload;
+
+use crate::failure::{EXIT_INVALID, exit_code};
+use crate::store::Store;
+use clap::{Args, Parser, Subcommand};
+use serde_json::{Value, json};
+use std::{
+    io::{self, ErrorKind, Write},
+    path::PathBuf,
+    process::ExitCode,
+};
+
+/// Is a phone's storage completion in the top half of the interrupt, or does it wait for threads, and what
+/// does each small I/O pay?
+#[derive(Debug, Parser)]
+#[command(name = "tophalf", version, max_term_width = 100)]
+struct Cli {
+    #[command(flatten)]
+    common: Common,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, Args)]
+struct Common {
+    /// Folder of the run files
+    #[arg(long, global = true, value_name = "DIR", default_value = "tophalf-runs")]
+    store: PathBuf,
+    /// Print one JSON document instead of text
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List what is attached, and what can be measured on each
+    Devices(devices::DevicesArgs),
+    /// Show a device's controllers, disks, interrupt lines and threads, and what cannot be seen
+    Probe(probe::ProbeArgs),
+    /// Measure
+    Run(Box<run::RunArgs>),
+    /// Show runs that were stored
+    Show(show::ShowArgs),
+    /// Put two sides next to one another
+    Compare(compare::CompareArgs),
+}
+
+/// What a command has to say.
+#[derive(Debug)]
+struct Answer {
+    /// For people.
+    text: String,
+    /// The same for scripts, an object.
+    json: Value,
+    /// What went wrong on the way to it.
+    problem: Option<anyhow::Error>,
+    /// A measurement in it is invalid.
+    invalid: bool,
+}
+
+impl Answer {
+    fn new(text: String, json: Value) -> Self {
+        Self { text, json, problem: None, invalid: false }
+    }
+}
+
+/// The program.
+pub fn main() -> ExitCode {
+    let Cli { common, command } = Cli::parse();
+    let store = Store::new(&common.store);
+    let answer = match command {
+        Command::Devices(args) => devices::devices(args),
+        Command::Probe(args) => probe::probe(args),
+        Command::Run(args) => run::run(*args, &store),
+        Command::Show(args) => show::show(&args, &store),
+        Command::Compare(args) => compare::compare(&args, &store),
+    };
+    let answer = answer.unwrap_or_else(|problem| Answer {
+        text: String::new(),
+        json: json!({ "schema": 1 }),
+        problem: Some(problem),
+        invalid: false,
+    });
+    ExitCode::from(give(answer, common.json))
+}
+
+/// Prints an answer and gives its exit code.
+fn give(mut answer: Answer, as_json: bool) -> u8 {
+    let code = match &answer.problem {
+        Some(problem) => exit_code(problem),
+        None if answer.invalid => EXIT_INVALID,
+        None => 0,
+    };
+    if let Some(problem) = &answer.problem
+        && let Value::Object(document) = &mut answer.json
+    {
+        document.insert("error".to_owned(), json!({ "message": format!("{problem:#}"), "exit_code": code }));
+    }
+    let text = if as_json { format!("{:#}\n", answer.json) } else { answer.text };
+    let printed = print(&text);
+    if let Some(problem) = &answer.problem {
+        eprintln!("error: {problem:#}");
+    }
+    match printed {
+        Ok(()) => code,
+        Err(error) => {
+            eprintln!("error: cannot write to standard output: {error}");
+            code.max(EXIT_INVALID)
+        }
+    }
+}
+
+fn print(text: &str) -> io::Result<()> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        // `tophalf show … | head` has read what it wanted.
+        Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
+        result => result,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

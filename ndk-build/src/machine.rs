@@ -28,7 +28,10 @@ pub(crate) struct Machine {
 impl Machine {
     /// Looks at the machine, once no other `cargo ndk-build` is at work in this workspace.
     pub(crate) fn new() -> Result<Self> {
-        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().context("ndk-build is in no workspace")?;
+        // Cargo says where it runs us. What was compiled in may be another workspace's, where they share a target folder.
+        let manifest =
+            std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+        let root = Path::new(&manifest).parent().context("ndk-build is in no workspace")?;
         let work = root.join("target/ndk-build");
         fs::create_dir_all(&work).with_context(|| format!("making {}", work.display()))?;
         let lock = lock(&work.join("lock"))?;

@@ -108,6 +108,8 @@ fn read_partitions(tree: &Tree, name: &str) -> Vec<String> {
     let folder = format!("/sys/block/{name}");
     let mut names = tree.list(&folder).unwrap_or_default();
     names.retain(|entry| entry.starts_with(name) && tree.exists(&format!("{folder}/{entry}/partition")));
+    // `sda2` before `sda10`.
+    names.sort_by_key(String::len);
     names
 }
 

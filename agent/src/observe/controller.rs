@@ -22,6 +22,7 @@ pub struct Place {
 /// ```
 pub fn above(tree: &Tree, disk: &str) -> Option<Place> {
     let path = tree.resolve(&format!("/sys/block/{disk}")).ok()?;
+    let path = nvme_path(tree, &path).unwrap_or(path);
     if path.starts_with("/sys/devices/virtual/") {
         return None;
     }
@@ -43,6 +44,22 @@ pub fn above(tree: &Tree, disk: &str) -> Option<Place> {
     };
     let folder = ancestors(&path).find(has_line).or_else(|| ancestors(&path).find(is_platform_device))?;
     place(folder, ControllerKind::Other)
+}
+
+/// The first real path to an NVMe disk that could have several (`CONFIG_NVME_MULTIPATH`): such a disk is
+/// virtual, and its subsystem's folder holds links to the controllers.
+///
+/// ```text
+/// /sys/devices/virtual/nvme-subsystem/nvme-subsys0/nvme0 -> ../../../pci0000:00/0000:00:03.0/nvme/nvme0
+/// ```
+fn nvme_path(tree: &Tree, path: &str) -> Option<String> {
+    let (subsystem, _) = path.rsplit_once('/').filter(|_| path.contains("/nvme-subsystem/"))?;
+    let names = tree.list(subsystem).ok()?;
+    names
+        .iter()
+        .filter(|name| name.starts_with("nvme"))
+        .filter_map(|name| tree.resolve(&format!("{subsystem}/{name}")).ok())
+        .find(|path| path.contains("/nvme/"))
 }
 
 /// The folders above a device, nearest first, as far as they can be devices.

@@ -38,26 +38,28 @@ pub fn is_ufs_name(name: &str) -> bool {
 /// Whether a folder under `/sys/devices` is a UFS controller.
 pub fn is_controller(tree: &Tree, folder: &str) -> bool {
     tree.link_name(&format!("{folder}/driver")).is_ok_and(|driver| is_ufs_name(&driver))
-        || ["auto_hibern8", "spm_lvl", "clkgate_enable"]
-            .iter()
-            .any(|name| tree.exists(&format!("{folder}/{name}")))
+        || has_attributes(tree, folder)
 }
 
-/// UFS controllers that a driver is bound to, also those without a disk, by their folders.
+/// Whether a folder holds what the UFS core gives every controller. Nothing is opened.
+fn has_attributes(tree: &Tree, folder: &str) -> bool {
+    ["auto_hibern8", "spm_lvl", "clkgate_enable"].iter().any(|name| tree.exists(&format!("{folder}/{name}")))
+}
+
+/// UFS controllers that a driver is bound to, also those without a disk, by their folders. Some boards have a
+/// wrapper around the controller, whose driver is named after UFS but which is none.
 pub fn read_bound(tree: &Tree) -> Vec<String> {
     let mut found = Vec::new();
     for bus in ["platform", "pci"] {
         let drivers = format!("/sys/bus/{bus}/drivers");
-        for driver in tree.list(&drivers).unwrap_or_default() {
-            if !is_ufs_name(&driver) {
-                continue;
-            }
-            // Beside its devices, a driver's folder holds `bind`, `unbind`, `uevent` and a link to its module.
+        for driver in tree.list(&drivers).unwrap_or_default().iter().filter(|driver| is_ufs_name(driver)) {
+            // Beside links to its devices, a driver's folder holds a link to its module and files.
             for entry in tree.list(&format!("{drivers}/{driver}")).unwrap_or_default() {
                 let path = format!("{drivers}/{driver}/{entry}");
                 if entry != "module"
                     && tree.link(&path).is_ok()
                     && let Ok(folder) = tree.resolve(&path)
+                    && (driver.contains("ufshc") || has_attributes(tree, &folder))
                 {
                     found.push(folder);
                 }

@@ -110,6 +110,8 @@ impl Plan {
     fn link_by_lld(&mut self) {
         self.link_by("rust-lld");
         self.flags.push("-Ctarget-feature=+crt-static".to_owned());
+        // Nothing is there to be moved about: without relocations it is smaller, and it starts without writing to itself.
+        self.flags.push("-Crelocation-model=static".to_owned());
         // lld's own choice is 64 KiB on aarch64, which is better still, but 4 KiB on x86-64.
         if self.arch == Arch::X86_64 {
             self.flags.push("-Clink-arg=-zmax-page-size=16384".to_owned());

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use virtual_phone::{BootOptions, Disk, Phone, Su, guests, host, setup};
 
@@ -55,7 +55,7 @@ struct BootArgs {
     #[arg(long)]
     threadirqs: bool,
     /// UFS multi-circular queues, one a CPU
-    #[arg(long)]
+    #[arg(long, conflicts_with = "no_ufs")]
     mcq: bool,
     /// Guest time counts instructions: slow, and the same on every boot; one at a time, on a quiet machine
     #[arg(long)]
@@ -75,8 +75,8 @@ struct BootArgs {
     #[arg(long)]
     unprivileged: bool,
     /// Which stand-in for `su` the phone has
-    #[arg(long, value_name = "KIND", value_enum, default_value_t = SuKind::None)]
-    su: SuKind,
+    #[arg(long, value_name = "KIND", value_enum, default_value_t = Su::None)]
+    su: Su,
     /// More words for the kernel's command line
     #[arg(
         long,
@@ -89,25 +89,6 @@ struct BootArgs {
     /// Copy the guest's console to a file
     #[arg(long, value_name = "FILE")]
     serial_log: Option<PathBuf>,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum SuKind {
-    None,
-    /// su -c 'COMMAND'
-    Magisk,
-    /// su 0 COMMAND ARGUMENT...
-    Toybox,
-}
-
-impl From<SuKind> for Su {
-    fn from(kind: SuKind) -> Self {
-        match kind {
-            SuKind::None => Su::None,
-            SuKind::Magisk => Su::Magisk,
-            SuKind::Toybox => Su::Toybox,
-        }
-    }
 }
 
 impl BootArgs {
@@ -123,7 +104,7 @@ impl BootArgs {
             disk,
             no_ufs: self.no_ufs,
             unprivileged: self.unprivileged,
-            su: self.su.into(),
+            su: self.su,
             append: self.append,
             serial_log: self.serial_log,
             dir,
@@ -161,7 +142,10 @@ fn set_up(arguments: SetupArgs, dir: Option<PathBuf>) -> Result<()> {
         println!("{} in {}", guest.release, guest.dir(&dir).display());
     }
     for prefix in &outcome.missing {
-        eprintln!("virtual-phone: Debian's archive has no arm64 kernel {prefix} any more: going on without");
+        eprintln!(
+            "virtual-phone: Debian's archive has no arm64 kernel {prefix} any more: going on without \
+             (`boot --threadirqs` gives any other kernel threaded interrupts)"
+        );
     }
     if outcome.guests.is_empty() {
         bail!("none of the kernels {} can be had", arguments.kernels.join(", "));

@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+use clap::ValueEnum;
+use serde_json::Value;
+
 /// How to boot a virtual phone. [`BootOptions::new`] is the ordinary one; change the fields that matter.
 #[derive(Clone, Debug)]
 pub struct BootOptions {
@@ -38,18 +41,20 @@ pub struct BootOptions {
 pub enum Disk {
     /// Nothing: 1 GiB that completes at once, with undefined content.
     Null,
-    /// A raw image, at least one block long; written to.
+    /// A raw image, which writes change.
     File(PathBuf),
+    /// Any block node in QEMU's JSON, without `node-name`: `blkdebug` for I/O errors, `throttle` for a slow disk.
+    Node(Value),
 }
 
 /// Stand-ins for `su`. They become root as the real ones do, and take the words the real ones take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Su {
-    /// There is no `su`.
+    /// There is no `su`
     None,
-    /// `su -c 'COMMAND'`.
+    /// `su -c COMMAND`
     Magisk,
-    /// `su 0 COMMAND ARGUMENT…`, and no `-c`.
+    /// `su 0 COMMAND ARGUMENT…`, without `-c`
     Toybox,
 }
 

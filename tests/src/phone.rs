@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow, bail};
 use serde_json::{Value, json};
 
 use crate::console::{Console, Progress};
@@ -89,7 +89,8 @@ impl Phone {
             File::create(path).with_context(|| format!("could not create {}", path.display()))
         };
         let log = options.serial_log.as_ref().map(create).transpose()?;
-        let (process, streams) = Process::spawn(qemu::command(options, &dir, &guest)?)?;
+        let (process, streams) = Process::spawn(qemu::command(options, &dir, &guest)?)
+            .context("`virtual-phone setup` says what this machine lacks")?;
         let console = Console::new(streams.stderr, log);
         let port = Qmp::new(streams.stdout, streams.stdin).and_then(|mut qmp| {
             let port = forwarded_port(&mut qmp)?;
@@ -98,7 +99,7 @@ impl Phone {
         let (qmp, port) = port.map_err(|error| {
             // QEMU is on its way out: its reason is complete once it is gone.
             console.wait(ADB_LIMIT);
-            error.context(format!("QEMU did not start; {}", console.tail()))
+            anyhow!("QEMU did not start ({error:#}); {}", console.tail())
         })?;
         Ok(Phone { qmp: Mutex::new(qmp), console, process, guest, serial: format!("127.0.0.1:{port}") })
     }
@@ -136,11 +137,6 @@ impl Phone {
     /// Cuts the network under adb, or mends it.
     pub fn set_link(&self, up: bool) -> Result<()> {
         self.qmp("set_link", json!({"name": qemu::NETWORK_ID, "up": up})).map(drop)
-    }
-
-    /// Pulls the disk out.
-    pub fn remove_disk(&self) -> Result<()> {
-        self.qmp("device_del", json!({"id": qemu::DISK_ID})).map(drop)
     }
 
     /// Any other command of QEMU's machine protocol.

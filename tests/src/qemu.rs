@@ -9,11 +9,10 @@ use serde_json::json;
 use crate::guests::Guest;
 use crate::options::{BootOptions, Disk};
 
-/// The disk's name for QMP's `device_del`.
-pub(crate) const DISK_ID: &str = "disk0";
 /// The network's name for QMP's `set_link`.
 pub(crate) const NETWORK_ID: &str = "net0";
 
+const DISK_NODE: &str = "blocks0";
 const NULL_DISK_BYTES: u64 = 1 << 30;
 
 /// QEMU for `guest`: QMP on stdin and stdout, the guest's console together with QEMU's own complaints on stderr, so
@@ -41,11 +40,11 @@ pub(crate) fn command(options: &BootOptions, guests: &Path, guest: &Guest) -> Re
     qemu.args(["-blockdev", &block_device(&options.disk)?]);
     if options.no_ufs {
         qemu.args(["-device", "sdhci-pci,id=sdhci0"]);
-        qemu.args(["-device", &format!("sd-card,id={DISK_ID},drive=blocks0")]);
+        qemu.args(["-device", &format!("sd-card,drive={DISK_NODE}")]);
     } else {
         let queues = if options.mcq { format!(",mcq=on,mcq-maxq={cpus}") } else { String::new() };
         qemu.args(["-device", &format!("ufs,id=ufs0,serial=virtual-phone{queues}")]);
-        qemu.args(["-device", &format!("ufs-lu,id={DISK_ID},bus=ufs0,drive=blocks0,lun=0")]);
+        qemu.args(["-device", &format!("ufs-lu,bus=ufs0,drive={DISK_NODE},lun=0")]);
     }
 
     // Port 0 is a free one of the host's choice. The guest reaches nothing but adb.
@@ -56,19 +55,19 @@ pub(crate) fn command(options: &BootOptions, guests: &Path, guest: &Guest) -> Re
 }
 
 fn block_device(disk: &Disk) -> Result<String> {
-    let device = match disk {
-        Disk::Null => {
-            json!({"driver": "null-co", "node-name": "blocks0", "size": NULL_DISK_BYTES, "read-zeroes": false})
-        }
+    let mut node = match disk {
+        Disk::Null => json!({"driver": "null-co", "size": NULL_DISK_BYTES, "read-zeroes": false}),
         Disk::File(path) => {
             if !path.is_file() {
                 bail!("there is no disk image {}: `truncate -s 1G FILE` makes an empty one", path.display());
             }
             let path = path.to_str().context("QEMU takes only disk images with a UTF-8 name")?;
-            json!({"driver": "raw", "node-name": "blocks0", "file": {"driver": "file", "filename": path}})
+            json!({"driver": "raw", "file": {"driver": "file", "filename": path}})
         }
+        Disk::Node(node) => node.clone(),
     };
-    Ok(device.to_string())
+    node["node-name"] = DISK_NODE.into();
+    Ok(node.to_string())
 }
 
 #[cfg(test)]

@@ -70,7 +70,12 @@ fn build(
         manifest.userland = userland;
     }
     progress(&format!("fetching the user space ({} packages)", manifest.userland.len()));
-    let unpacked = temporary_folder(dir)?;
+    let workshop = dir.join("unpacked");
+    if workshop.exists() {
+        // An earlier set-up was killed.
+        fs::remove_dir_all(&workshop).with_context(|| format!("could not remove {}", workshop.display()))?;
+    }
+    let unpacked = temporary_folder(&workshop)?;
     for file in apt.fetch(&manifest.userland)? {
         apt::unpack(&file, unpacked.path())?;
     }
@@ -85,23 +90,26 @@ fn build(
         if !there {
             progress(&format!("fetching and unpacking the kernel {release}"));
             let guest = Guest { release: release.to_owned(), packages: apt.kernel_packages(release)? };
-            build_guest(dir, &apt, &guest, unpacked.path())
+            let kernel = temporary_folder(&workshop)?;
+            build_guest(dir, &apt, &guest, unpacked.path(), kernel.path())
                 .with_context(|| format!("the guest for {release} could not be built"))?;
             manifest.guests.push(guest);
             manifest.store(dir)?;
         }
     }
     manifest.store(dir)?;
+    drop(unpacked);
+    fs::remove_dir(&workshop).with_context(|| format!("could not remove {}", workshop.display()))?;
     let kernel_packages = manifest.guests.iter().flat_map(|guest| &guest.packages);
     apt.keep_only(manifest.userland.iter().chain(kernel_packages))
 }
 
-fn build_guest(dir: &Path, apt: &Apt, guest: &Guest, userland: &Path) -> Result<()> {
-    let unpacked = temporary_folder(dir)?;
+/// `unpacked` is an empty folder to unpack the kernel's packages into.
+fn build_guest(dir: &Path, apt: &Apt, guest: &Guest, userland: &Path, unpacked: &Path) -> Result<()> {
     for file in apt.fetch(&guest.packages)? {
-        apt::unpack(&file, unpacked.path())?;
+        apt::unpack(&file, unpacked)?;
     }
-    let (image, modules) = locate(unpacked.path(), &guest.release)?;
+    let (image, modules) = locate(unpacked, &guest.release)?;
     let guest_dir = guest.dir(dir);
     fs::create_dir_all(&guest_dir).with_context(|| format!("could not create {}", guest_dir.display()))?;
     fs::rename(&image, guest.kernel(dir)).with_context(|| format!("could not move {}", image.display()))?;
@@ -122,8 +130,9 @@ fn locate(root: &Path, release: &str) -> Result<(PathBuf, PathBuf)> {
 }
 
 fn temporary_folder(dir: &Path) -> Result<tempfile::TempDir> {
-    let folder = tempfile::Builder::new().prefix("unpack-").tempdir_in(dir);
-    folder.with_context(|| format!("could not create a folder in {}", dir.display()))
+    let failed = || format!("could not create a folder in {}", dir.display());
+    fs::create_dir_all(dir).with_context(failed)?;
+    tempfile::tempdir_in(dir).with_context(failed)
 }
 
 #[cfg(test)]

@@ -28,9 +28,8 @@ pub fn compare(base: &[RunSummary], new: &[RunSummary]) -> Result<Comparison, No
         .filter(|run| !run.quality.valid)
         .map(|run| LeftOut { id: run.id.clone(), reasons: run.quality.failed.clone() })
         .collect();
-    let valid = |runs: &'_ [RunSummary]| runs.iter().filter(|run| run.quality.valid).cloned().collect();
-    let (base, new): (Vec<RunSummary>, Vec<RunSummary>) = (valid(base), valid(new));
-    let all: Vec<&RunSummary> = base.iter().chain(&new).collect();
+    let (base, new) = (valid(base), valid(new));
+    let all: Vec<&RunSummary> = base.iter().chain(&new).copied().collect();
     let key = common_key(&all)?;
     Ok(Comparison {
         base: side_summary(&base),
@@ -42,6 +41,10 @@ pub fn compare(base: &[RunSummary], new: &[RunSummary]) -> Result<Comparison, No
         left_out,
         notes: notes(&all, &base, &new),
     })
+}
+
+fn valid(runs: &[RunSummary]) -> Vec<&RunSummary> {
+    runs.iter().filter(|run| run.quality.valid).collect()
 }
 
 struct Metric {
@@ -105,7 +108,7 @@ fn common_key(runs: &[&RunSummary]) -> Result<Vec<(String, String)>, NotComparab
     if differ.is_empty() { Ok(first) } else { Err(NotComparable::Differ(differ)) }
 }
 
-fn side_summary(runs: &[RunSummary]) -> SideSummary {
+fn side_summary(runs: &[&RunSummary]) -> SideSummary {
     let distinct = |values: &mut dyn Iterator<Item = String>| {
         values.collect::<BTreeSet<String>>().into_iter().collect::<Vec<String>>()
     };
@@ -123,9 +126,9 @@ fn side_summary(runs: &[RunSummary]) -> SideSummary {
     }
 }
 
-fn side(metric: &Metric, runs: &[RunSummary]) -> Side {
+fn side(metric: &Metric, runs: &[&RunSummary]) -> Side {
     let with_value: Vec<(&RunSummary, f64)> =
-        runs.iter().filter_map(|run| Some((run, (metric.of)(run)?))).collect();
+        runs.iter().copied().filter_map(|run| Some((run, (metric.of)(run)?))).collect();
     let values: Vec<f64> = with_value.iter().map(|(_, value)| *value).collect();
     let boots: Option<BTreeSet<&String>> = with_value.iter().map(|(run, _)| run.boot_id.as_ref()).collect();
     Side {
@@ -153,7 +156,7 @@ fn median(values: &[f64]) -> Option<f64> {
     }
 }
 
-fn compare_metric(metric: &Metric, base_runs: &[RunSummary], new_runs: &[RunSummary]) -> MetricComparison {
+fn compare_metric(metric: &Metric, base_runs: &[&RunSummary], new_runs: &[&RunSummary]) -> MetricComparison {
     let (base, new) = (side(metric, base_runs), side(metric, new_runs));
     let enough = base.n.min(new.n) >= MIN_RUNS;
     let means = base.mean.zip(new.mean).filter(|_| enough);
@@ -188,7 +191,7 @@ fn compare_metric(metric: &Metric, base_runs: &[RunSummary], new_runs: &[RunSumm
 }
 
 /// Mean of a hop over the runs, in microseconds. `None` if no run has it.
-fn hop_us(runs: &[RunSummary], name: &str) -> Option<f64> {
+fn hop_us(runs: &[&RunSummary], name: &str) -> Option<f64> {
     let means: Vec<f64> = runs
         .iter()
         .flat_map(|run| &run.hops)
@@ -198,7 +201,7 @@ fn hop_us(runs: &[RunSummary], name: &str) -> Option<f64> {
     mean(&means)
 }
 
-fn hop_pairs(base: &[RunSummary], new: &[RunSummary]) -> Vec<HopPair> {
+fn hop_pairs(base: &[&RunSummary], new: &[&RunSummary]) -> Vec<HopPair> {
     Hop::NAMES
         .into_iter()
         .map(|name| (name, hop_us(base, name), hop_us(new, name)))
@@ -212,7 +215,7 @@ fn hop_pairs(base: &[RunSummary], new: &[RunSummary]) -> Vec<HopPair> {
         .collect()
 }
 
-fn explained(base: &[RunSummary], new: &[RunSummary]) -> Option<Explained> {
+fn explained(base: &[&RunSummary], new: &[&RunSummary]) -> Option<Explained> {
     let pairs = hop_pairs(base, new);
     let of_us = pairs.iter().find(|pair| pair.name == Hop::TOTAL)?.added_us?;
     let parts: Vec<f64> =
@@ -225,7 +228,7 @@ fn explained(base: &[RunSummary], new: &[RunSummary]) -> Option<Explained> {
     Some(Explained { by_hops_us, of_us, fraction })
 }
 
-fn notes(all: &[&RunSummary], base: &[RunSummary], new: &[RunSummary]) -> Vec<String> {
+fn notes(all: &[&RunSummary], base: &[&RunSummary], new: &[&RunSummary]) -> Vec<String> {
     let mut notes = Vec::new();
     let mut differ = |what: &str, of: fn(&RunSummary) -> Option<String>| {
         let values: BTreeSet<String> = all.iter().filter_map(|run| of(run)).collect();

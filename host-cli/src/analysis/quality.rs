@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use tophalf_wire::{Outcome, Pass, Reading, RunJob, Window};
 
-/// The device's own count may differ by this part: other programs do I/O too. (A tool that said 1,492,073
+/// The device's own count may differ by this many percent: other programs do I/O too. (A tool that said 1,492,073
 /// IOPS where the device counted 162,000 is axboe/fio#752.)
-pub const DEVICE_COUNT_TOLERANCE: f64 = 0.01;
+pub const DEVICE_COUNT_TOLERANCE_PERCENT: u128 = 1;
 
 /// Latencies of a timed window follow one another without a gap, so that they add up to it; this part may be
 /// missing.
@@ -212,22 +212,24 @@ fn device_count(checked: &mut Checked, job: Option<&RunJob>, deltas: &PassDeltas
         checked.unavailable("quality.device_count", reason);
         return;
     };
-    let (ios, sectors) = (block.reads + block.writes, block.read_sectors + block.write_sectors);
+    let ios = block.reads.saturating_add(block.writes);
+    let sectors = block.read_sectors.saturating_add(block.write_sectors);
     let asked_bytes = u128::from(deltas.ops) * u128::from(job.workload.block_bytes);
     let device_bytes = u128::from(sectors) * 512;
-    let outside = |ratio: f64| (ratio - 1.0).abs() > DEVICE_COUNT_TOLERANCE;
+    let apart =
+        |counted: u128, asked: u128| counted.abs_diff(asked) * 100 > asked * DEVICE_COUNT_TOLERANCE_PERCENT;
     if deltas.ops == 0 {
         return;
     }
     let per_op = per_op(ios, deltas.ops).unwrap_or(0.0);
-    if outside(device_bytes as f64 / asked_bytes as f64) {
+    if apart(device_bytes, asked_bytes) {
         let hint =
             if device_bytes < asked_bytes { "something else served the rest" } else { "other I/O went on" };
         checked.fail(format!(
             "{pass} pass: {} operations asked for {asked_bytes} bytes and the device counted {device_bytes} in {ios} I/Os: {hint}",
             deltas.ops
         ));
-    } else if outside(per_op) {
+    } else if apart(ios.into(), deltas.ops.into()) {
         // Large operations are split by the queue's limits: the bytes agree and the I/Os are a multiple.
         if per_op > 1.0 && job.workload.block_bytes > 4096 {
             checked
@@ -319,7 +321,7 @@ fn samples(checked: &mut Checked, recording: &Recording) {
                 let edges = line_growth(before.get(&label)?, after.get(&label)?).ok()?;
                 let mut counts = samples.samples.iter().filter_map(|sample| *sample.irq_counts.get(at)?);
                 let first = counts.next()?;
-                let inside = counter_growth(first, counts.last()?).ok()?;
+                let inside = counter_growth(first, counts.next_back()?).ok()?;
                 (edges.unknown_cpus.is_empty() && inside > edges.total()).then(|| {
                     format!(
                         "interrupt {irq}: {inside} inside the window by samples, {} by its edges",

@@ -39,6 +39,11 @@ pub fn summarize(header: &RunHeader, recording: &Recording) -> RunSummary {
         missing.copy("device_ios", "device_bytes");
     }
     say_missing_distributions(recording, &latencies, &hops, &mut missing);
+    missing.unless("completion.hardware_queues", evidence.hardware_queues.clone());
+    let windows: Vec<WindowSummary> = recording.windows.iter().filter_map(window_summary).collect();
+    if windows.iter().any(|window| window.frequency_khz.is_none()) {
+        missing.say("windows.frequency_khz", no_frequency(recording));
+    }
     RunSummary {
         id: header.id.clone(),
         device: header.device.clone(),
@@ -48,7 +53,7 @@ pub fn summarize(header: &RunHeader, recording: &Recording) -> RunSummary {
         begun_unix_ns: header.begun_unix_ns,
         system: system(header, recording, &mut missing),
         target: target(recording, &mut missing),
-        load: load(recording),
+        load: load(recording, &mut missing),
         ops: timed.map(|timed| timed.ops),
         errors: timed.map(|timed| timed.errors),
         short: timed.map(|timed| timed.short),
@@ -66,7 +71,7 @@ pub fn summarize(header: &RunHeader, recording: &Recording) -> RunSummary {
         hops: hops.hops,
         hops_outside_ns: hops.outside_ns,
         hops_notes: hops.notes,
-        windows: recording.windows.iter().filter_map(window_summary).collect(),
+        windows,
         quality,
         overhead: overhead(recording, timed, &mut missing),
         unavailable: missing.0,
@@ -197,8 +202,11 @@ fn target(recording: &Recording, missing: &mut Missing) -> TargetSummary {
     }
 }
 
-fn load(recording: &Recording) -> Option<LoadSummary> {
-    let job = recording.run_job()?;
+fn load(recording: &Recording, missing: &mut Missing) -> Option<LoadSummary> {
+    let Some(job) = recording.run_job() else {
+        missing.say("load", "the device did not send the plan it followed");
+        return None;
+    };
     Some(LoadSummary {
         engine: match job.workload.engine {
             Engine::Psync => "psync",
@@ -292,6 +300,13 @@ fn window_summary(record: &WindowRecord) -> Option<WindowSummary> {
             .zip(frequency(&record.after))
             .map(|(before, after)| [before, after]),
     })
+}
+
+/// Why a CPU's frequency is not known.
+fn no_frequency(recording: &Recording) -> String {
+    let edges = recording.windows.iter().flat_map(|record| [&record.before, &record.after]).flatten();
+    let reason = edges.flat_map(|edge| &edge.cpus).find_map(|reading| reading.frequency_khz.as_ref().err());
+    reason.map_or_else(|| "no CPU tells its frequency".to_owned(), ToString::to_string)
 }
 
 fn overhead(recording: &Recording, timed: Option<Totals>, missing: &mut Missing) -> Option<OverheadSummary> {

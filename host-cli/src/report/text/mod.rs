@@ -15,8 +15,8 @@ use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 /// Columns of a line.
 pub const WIDTH: usize = 80;
 
-/// Longest text of a device that is shown on one line.
-const MAX_CHARS: usize = 400;
+/// Longest sentence or table cell that is shown whole.
+const MAX_CHARS: usize = 2000;
 
 /// Text under construction.
 #[derive(Debug, Default)]
@@ -109,7 +109,7 @@ fn or_dash(figure: Option<f64>, decimals: usize) -> String {
 /// Bytes in the largest binary unit that divides them.
 fn bytes(bytes: u64) -> String {
     for (unit, name) in [(1 << 40, "TiB"), (1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")] {
-        if bytes >= unit && bytes % unit == 0 {
+        if bytes >= unit && bytes.is_multiple_of(unit) {
             return format!("{} {name}", bytes / unit);
         }
     }

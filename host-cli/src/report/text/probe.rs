@@ -4,6 +4,7 @@ use super::{Page, bytes};
 use crate::recording::Recording;
 use crate::report::EMULATED;
 use crate::report::json::plain;
+use std::collections::BTreeMap;
 use tophalf_wire::{
     ControllerFacts, ControllerKind, DiskFacts, Facts, IrqFacts, Reading, SystemFacts, ThreadFacts,
 };
@@ -144,7 +145,14 @@ fn thread_line(thread: &ThreadFacts) -> String {
     )
 }
 
+/// What is missing, each kind once: eight CPUs without a frequency are one line.
 fn unavailable(facts: &Facts) -> Vec<String> {
     let (_, missing) = plain(facts);
-    missing.into_iter().map(|(name, reason)| format!("{name}: {reason}")).collect()
+    let any_number =
+        |part: &'_ str| if part.parse::<u32>().is_ok() { "*".to_owned() } else { part.to_owned() };
+    let kinds: BTreeMap<String, String> = missing
+        .into_iter()
+        .map(|(name, reason)| (name.split('.').map(any_number).collect::<Vec<String>>().join("."), reason))
+        .collect();
+    kinds.into_iter().map(|(name, reason)| format!("{name}: {reason}")).collect()
 }

@@ -24,6 +24,7 @@ pub fn run(run: &RunSummary) -> String {
     page.blank();
     latencies(&mut page, run);
     page.line(&per_io(&run.per_op));
+    windows(&mut page, run);
     if !run.hops.is_empty() {
         page.blank();
         hops(&mut page, run);
@@ -67,7 +68,8 @@ fn answer(run: &RunSummary) -> String {
         CompletionPath::Polled | CompletionPath::Unknown => {}
     }
     let way = if way.is_empty() { String::new() } else { format!(" ({})", way.join(", ")) };
-    format!("completion: {}{way}", path.name())
+    let trust = if run.quality.valid { "" } else { "; INVALID RUN, see below" };
+    format!("completion: {}{way}{trust}", path.name())
 }
 
 fn what_was_run(page: &mut Page, run: &RunSummary) {
@@ -122,12 +124,27 @@ fn latencies(page: &mut Page, run: &RunSummary) {
 
 fn per_io(per_op: &PerOp) -> String {
     format!(
-        "per I/O: {} interrupts, {} interrupt thread runs, {} ksoftirqd runs, {} BLOCK softirqs",
+        "per I/O: interrupts {}, irq thread {}, ksoftirqd {}, BLOCK softirqs {}",
         or_dash(per_op.interrupts, 2),
         or_dash(per_op.irq_thread_switches, 2),
         or_dash(per_op.ksoftirqd_switches, 2),
         or_dash(per_op.block_softirqs, 2)
     )
+}
+
+/// The spread of the timed windows, which shows a run that sagged, and of the CPU's frequency.
+fn windows(page: &mut Page, run: &RunSummary) {
+    let timed = || run.windows.iter().filter(|window| window.pass == "timed");
+    let iops: Vec<f64> = timed().filter_map(|window| window.iops).collect();
+    let lowest = iops.iter().copied().reduce(f64::min);
+    let highest = iops.iter().copied().reduce(f64::max);
+    if iops.len() > 1 {
+        page.line(&format!("{} windows: {} to {} IOPS", iops.len(), or_dash(lowest, 0), or_dash(highest, 0)));
+    }
+    let khz = || timed().filter_map(|window| window.frequency_khz).flatten();
+    if let (Some(lowest), Some(highest)) = (khz().min(), khz().max()) {
+        page.line(&format!("frequency of its CPU: {} to {} MHz", lowest / 1000, highest / 1000));
+    }
 }
 
 fn hops(page: &mut Page, run: &RunSummary) {

@@ -1,0 +1,9 @@
+//! From frames to figures and texts, on recordings made of real frames.
+
+mod compare;
+mod completion;
+mod quality;
+mod recording;
+mod report;
+mod scene;
+mod summary;

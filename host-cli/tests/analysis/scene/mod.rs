@@ -1,7 +1,5 @@
 //! Recordings for tests, made the way real ones are: messages put into frames and taken out again.
 
-// By its path, since the tests of the command use this file too.
-#[path = "scene/facts.rs"]
 mod facts;
 
 pub(crate) use facts::kernel_thread;

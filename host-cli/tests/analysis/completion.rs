@@ -1,6 +1,7 @@
 //! The verdict on every row of the measured table, and on what could mislead it.
 
-use crate::scene::{IRQ_THREAD_PID, Scene, SceneThread, kernel_thread};
+use crate::scene::facts::kernel_thread;
+use crate::scene::{IRQ_THREAD_PID, Scene, SceneThread};
 use std::collections::BTreeMap;
 use tophalf::analysis::{Completion, CompletionPath};
 use tophalf_wire::{ControllerKind, Message, Reading, SchedStat, Unavailable};

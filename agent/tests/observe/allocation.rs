@@ -4,6 +4,7 @@ use crate::common::tree;
 use std::{
     alloc::{GlobalAlloc, Layout, System},
     cell::Cell,
+    time::Duration,
 };
 use tophalf_agent::observe::{
     live::{IrqCountReader, SchedstatReader},
@@ -90,17 +91,50 @@ fn without_any_source_there_is_a_reason_and_no_count() {
     assert_eq!(counts, [None]);
 }
 
+#[test]
+fn netdata_1416_a_sample_reads_less_than_200_bytes_a_line() {
+    for (name, irq) in [("t615-threaded", 205), ("qcom-mcq-esi", 180)] {
+        let tree = tree(name);
+        assert!(tree.read(&format!("/sys/kernel/irq/{irq}/per_cpu_count")).unwrap().len() < 200);
+        assert_eq!(
+            IrqCountReader::open(&tree, &[irq]).source(),
+            Ok("per_cpu_count"),
+            "by one system call a line"
+        );
+    }
+}
+
+#[test]
+fn xtools_14_a_thread_has_its_own_figures_and_not_its_process() {
+    let slices_after_sleeps = |sleeps: u32| {
+        let work = move || {
+            let mut reader = SchedstatReader::open(&Tree::live(), own_tid()).ok()?;
+            (0..sleeps).for_each(|_| std::thread::sleep(Duration::from_millis(1)));
+            reader.read().map(|stat| stat.slices)
+        };
+        std::thread::spawn(work).join().unwrap()
+    };
+    let (Some(few), Some(many)) = (slices_after_sleeps(0), slices_after_sleeps(40)) else {
+        eprintln!("skipped: this kernel has no schedstat");
+        return;
+    };
+    assert!(many >= 40 && few < many, "{few} {many}");
+}
+
+fn own_tid() -> u32 {
+    let own = std::fs::read_link("/proc/thread-self").unwrap();
+    own.file_name().unwrap().to_str().unwrap().parse().unwrap()
+}
+
 /// This thread's statistics on the running system: files of the kernel, not of a disk.
 #[test]
 fn a_live_schedstat_moves_on_without_being_opened_again() {
-    let own = std::fs::read_link("/proc/thread-self").unwrap();
-    let tid = own.file_name().unwrap().to_str().unwrap().parse().unwrap();
-    let Ok(mut reader) = SchedstatReader::open(&Tree::live(), tid) else {
+    let Ok(mut reader) = SchedstatReader::open(&Tree::live(), own_tid()) else {
         eprintln!("skipped: this kernel has no schedstat");
         return;
     };
     let before = reader.read().unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(5));
+    std::thread::sleep(Duration::from_millis(5));
     let (after, allocations) = counted(|| reader.read());
     assert!(after.unwrap().slices > before.slices);
     assert_eq!(allocations, 0);

@@ -1,8 +1,6 @@
 //! Recordings for tests, made the way real ones are: messages put into frames and taken out again.
 
-mod facts;
-
-pub(crate) use facts::kernel_thread;
+pub(crate) mod facts;
 
 use std::collections::BTreeMap;
 use tophalf::analysis::{RunSummary, summarize};

@@ -170,3 +170,20 @@ fn boot(options: &BootOptions) -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn queues_without_ufs_are_a_usage_error() {
+        let words = ["virtual-phone", "boot", "--kernel", "7", "--mcq", "--no-ufs"];
+        assert_eq!(Cli::try_parse_from(words).err().unwrap().exit_code(), 2);
+    }
+}

@@ -15,6 +15,10 @@ use tophalf_wire::{HopColumn, Hops, LatencyBlock, Pass, ThreadRole};
 /// operation and not per wake-up.
 const MOSTLY: f64 = 0.9;
 
+/// A thread that ran less often than this per operation is not on the way of completions, which its
+/// [`Hop::slices_per_op`] says well enough.
+const RARELY: f64 = 0.1;
+
 /// What the hops pass found.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct HopsFound {
@@ -100,8 +104,8 @@ fn once_note(name: &str, column: &Column) -> Option<String> {
     let ops = column.slices.len() as u64;
     let once = column.slices.iter().filter(|&&slices| slices == 1).count() as u64;
     let share = per_op(once, ops)?;
-    let ran = column.slices.iter().any(|&slices| slices > 0);
-    (ran && share < MOSTLY).then(|| {
+    let ran = per_op(column.slices.iter().copied().fold(0, u64::saturating_add), ops)?;
+    (ran >= RARELY && share < MOSTLY).then(|| {
         format!(
             "{name} ran exactly once for only {:.0} % of the I/Os: its figures are per I/O, not per wake-up",
             share * 100.0

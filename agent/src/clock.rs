@@ -1,24 +1,27 @@
 //! Time, by the clock that kernel traces can also use.
+//!
+//! Read through rustix, which finds the vDSO's function itself. musl's own `clock_gettime` looks it up by
+//! `DT_HASH` alone; newer arm64 kernels' vDSO only has `DT_GNU_HASH`, so that there each reading would be a
+//! system call, on the new kernel of a comparison and not on the old one.
 
-use nix::time::{ClockId, clock_gettime};
+use rustix::time::{ClockId, clock_gettime};
 
-/// `CLOCK_MONOTONIC`, in nanoseconds. Answered by the vDSO, without a system call, on every kernel of note.
+/// `CLOCK_MONOTONIC`, in nanoseconds, without a system call where the kernel has a vDSO.
 #[inline]
 pub fn now_ns() -> u64 {
-    read_ns(ClockId::CLOCK_MONOTONIC)
+    read_ns(ClockId::Monotonic)
 }
 
 /// CPU time the calling thread has used, in nanoseconds.
 pub fn thread_cpu_ns() -> u64 {
-    read_ns(ClockId::CLOCK_THREAD_CPUTIME_ID)
+    read_ns(ClockId::ThreadCPUTime)
 }
 
 #[inline]
 fn read_ns(clock: ClockId) -> u64 {
-    // Both clocks are there on every Linux, and never negative; nothing else can fail.
-    let Ok(time) = clock_gettime(clock) else { return 0 };
-    let (seconds, nanoseconds) = (time.tv_sec().cast_unsigned(), time.tv_nsec().cast_unsigned());
-    seconds * 1_000_000_000 + nanoseconds
+    let time = clock_gettime(clock);
+    // Neither clock is ever negative.
+    time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 
 /// The smallest step seen between two readings of [`now_ns`] in a row, in nanoseconds: the clock's grain, or

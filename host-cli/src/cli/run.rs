@@ -152,7 +152,10 @@ pub(super) fn run(args: RunArgs, store: &Store) -> anyhow::Result<Answer> {
         let mut progress = Progress::new(&name, format!("{workload}, run {number} of {}", args.runs));
         let labels = (variant, workload.as_str());
         let ran = session::run(&*device, &prepared.job, labels, facts, store, &interrupt, &mut progress);
-        problem = ran.problem.map(|problem| problem.context(format!("run {number} of {}", args.runs)));
+        problem = match ran.problem {
+            Some(problem) if args.runs > 1 => Some(problem.context(format!("run {number} of {}", args.runs))),
+            problem => problem,
+        };
         if let Some(file) = &ran.file {
             progress.line(&format!("stored as {}", file.display()));
             runs.push(load(file)?);

@@ -11,8 +11,10 @@ pub(super) enum Rw {
     Write,
     Randread,
     Randwrite,
-    Randrw,
-    Rw,
+    #[value(name = "randrw")]
+    Randmixed,
+    #[value(name = "rw")]
+    Mixed,
 }
 
 /// Reads among 100 operations of a mix that does not say.
@@ -21,8 +23,8 @@ const MIX_READ_PERCENT: u8 = 50;
 impl Rw {
     fn pattern(self) -> Pattern {
         match self {
-            Self::Read | Self::Write | Self::Rw => Pattern::Sequential,
-            Self::Randread | Self::Randwrite | Self::Randrw => Pattern::Random,
+            Self::Read | Self::Write | Self::Mixed => Pattern::Sequential,
+            Self::Randread | Self::Randwrite | Self::Randmixed => Pattern::Random,
         }
     }
 
@@ -31,7 +33,7 @@ impl Rw {
         match self {
             Self::Read | Self::Randread => Some(100),
             Self::Write | Self::Randwrite => Some(0),
-            Self::Rw | Self::Randrw => None,
+            Self::Mixed | Self::Randmixed => None,
         }
     }
 }
@@ -140,8 +142,8 @@ mod tests {
             change(&mut workload, rw, mix).map(|()| name(&workload))
         };
         assert_eq!(changed(Some(Rw::Write), None).unwrap(), "seqwrite-4k");
-        assert_eq!(changed(Some(Rw::Randrw), None).unwrap(), "mixed-4k");
-        assert_eq!(changed(Some(Rw::Rw), Some(70)).unwrap(), "seqmixed70-4k");
+        assert_eq!(changed(Some(Rw::Randmixed), None).unwrap(), "mixed-4k");
+        assert_eq!(changed(Some(Rw::Mixed), Some(70)).unwrap(), "seqmixed70-4k");
         assert!(changed(None, Some(70)).is_err());
         assert!(changed(Some(Rw::Read), Some(70)).is_err());
     }

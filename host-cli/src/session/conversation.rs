@@ -44,7 +44,7 @@ pub(super) enum Broken {
     Cut { said: String },
     /// Nothing came any more.
     Silent { seconds: u64, said: String },
-    /// The user asked to stop, and no end frame came before the link was closed.
+    /// The user asked to stop.
     Stopped,
 }
 
@@ -65,7 +65,7 @@ impl Broken {
                 "nothing came from the agent ({transport}) for {seconds} s, so it was given up: is the device asleep, \
                  or its storage stuck? It said last: {said}"
             )),
-            Self::Stopped => Failure::device("stopped before the device answered"),
+            Self::Stopped => Failure::device("stopped on request, before the end of the plan"),
         }
     }
 }
@@ -157,6 +157,104 @@ fn last_lines(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::device::Access;
+    use std::process::Command;
+    use tophalf_wire::{FrameWriter, Hello, Outcome, Overhead, ProbeJob};
+
+    /// Runs a shell script in place of an agent.
+    struct Script(String);
+
+    impl Device for Script {
+        fn name(&self) -> &str {
+            "script"
+        }
+        fn transport(&self) -> String {
+            "sh".to_owned()
+        }
+        fn access(&self) -> Access {
+            Access::Own
+        }
+        fn carries_stdin(&self) -> bool {
+            true
+        }
+        fn start(&self, _: &Plan) -> anyhow::Result<Piped> {
+            Ok(Piped::spawn(Command::new("sh").args(["-c", &self.0]))?)
+        }
+        fn fall_back(&mut self) -> bool {
+            false
+        }
+        fn disk_path(&self, _: &str) -> anyhow::Result<String> {
+            anyhow::bail!("there is no disk here")
+        }
+        fn scratch_folder(&self) -> String {
+            "/tmp".to_owned()
+        }
+    }
+
+    #[derive(Default)]
+    struct Heap {
+        bytes: Vec<u8>,
+        events: usize,
+    }
+
+    impl Listener for Heap {
+        fn bytes(&mut self, bytes: &[u8]) -> anyhow::Result<()> {
+            self.bytes.extend(bytes);
+            Ok(())
+        }
+        fn event(&mut self, _: Event) {
+            self.events += 1;
+        }
+    }
+
+    fn heard(script: &str, silence: Duration) -> (Ending, Heap) {
+        let mut heap = Heap::default();
+        let job = Job::Probe(ProbeJob { record: false });
+        let script = Script(script.to_owned());
+        let ending = converse(&script, 7, job, silence, &Interrupt::default(), &mut heap);
+        (ending.unwrap(), heap)
+    }
+
+    /// A shell command that prints these frames.
+    fn printf(messages: &[Message]) -> String {
+        let mut writer = FrameWriter::new(7);
+        let bytes = messages.iter().flat_map(|message| writer.frame(message).unwrap());
+        let octal: String = bytes.map(|byte| format!("\\{byte:03o}")).collect();
+        format!("printf '{octal}'")
+    }
+
+    #[test]
+    fn a_stream_ends_with_its_end_frame_whatever_the_exit_code_is() {
+        let end = End { outcome: Outcome::Done, frames: 1, overhead: Overhead::default() };
+        let frames = printf(&[Message::Hello(Hello::new("0.1.0", "test")), Message::End(end.clone())]);
+        let (ending, heap) = heard(&format!("echo banner; {frames}; exit 1"), Duration::from_secs(60));
+        assert!(matches!(ending, Ending::Ended(ended) if ended == end));
+        assert_eq!(heap.events, 3);
+        assert!(heap.bytes.starts_with(b"banner\n"));
+    }
+
+    #[test]
+    fn a_stream_without_an_end_frame_is_cut_whatever_the_exit_code_is() {
+        let frames = printf(&[Message::Hello(Hello::new("0.1.0", "test"))]);
+        let (ending, _) =
+            heard(&format!("{frames}; echo 'error: closed' >&2; exit 0"), Duration::from_secs(60));
+        assert!(
+            matches!(&ending, Ending::Broken(Broken::Cut { said }) if said == "error: closed"),
+            "{ending:?}"
+        );
+    }
+
+    #[test]
+    fn a_silent_device_is_given_up() {
+        let (ending, _) = heard("exec sleep 100", Duration::from_millis(300));
+        assert!(matches!(ending, Ending::Broken(Broken::Silent { .. })), "{ending:?}");
+    }
+
+    #[test]
+    fn a_device_that_prints_only_noise_does_not_fill_memory() {
+        let (ending, _) = heard("head -c 20000000 /dev/zero | tr '\\0' x", Duration::from_secs(60));
+        assert!(matches!(ending, Ending::Broken(Broken::Cut { .. })), "{ending:?}");
+    }
 
     #[test]
     fn the_last_lines() {

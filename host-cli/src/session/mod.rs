@@ -17,7 +17,7 @@ use std::{
     time::Duration,
 };
 use tophalf_wire::{
-    Damage, End, Event, Facts, Fault, Job, LogLine, Message, Outcome, ProbeJob, RunJob, Window,
+    Damage, End, Event, Facts, Fault, Job, Level, LogLine, Message, Outcome, ProbeJob, RunJob, Window,
 };
 
 /// A probe reads some hundreds of small files.
@@ -111,6 +111,9 @@ pub fn run(
     let ending = converse(device, header.session, Job::Run(job.clone()), silence, interrupt, &mut listener);
     let RunListener { file, windows, .. } = listener;
     let problem = match ending {
+        Ok(Ending::Ended(end)) if interrupt.requested() && matches!(end.outcome, Outcome::Stopped { .. }) => {
+            Some(Broken::Stopped.into_error(&device.transport()))
+        }
         Ok(Ending::Ended(end)) => failure_of(&end),
         Ok(Ending::Broken(broken)) => Some(broken.into_error(&device.transport())),
         // The run file could not be written. It stays as it is: there may be no room to do better.
@@ -212,8 +215,11 @@ impl Listener for RunListener<'_> {
 fn tell(observer: &mut dyn Observer, event: &Event) {
     match event {
         Event::Message { message, .. } => {
-            if let Message::Log(LogLine { text, .. }) = &**message {
-                observer.line(&printable(text, 400));
+            match &**message {
+                // The end frame says it again, as the reason why the job failed.
+                Message::Log(LogLine { level: Level::Error, .. }) => {}
+                Message::Log(LogLine { text, .. }) => observer.line(&printable(text, 400)),
+                _ => {}
             }
         }
         Event::Damaged { damage: Damage::LeadingText(text), .. } => {

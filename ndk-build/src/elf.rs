@@ -59,7 +59,7 @@ impl std::fmt::Display for Report {
     }
 }
 
-/// Checks the bytes of an agent's file. The error lists everything that is wrong with it.
+/// Checks the bytes of an agent's file. The error lists everything that is wrong with it, each kind of fault once.
 pub(crate) fn check(file: &[u8], arch: Option<Arch>, linkage: Linkage) -> Result<Report> {
     let elf = Elf::parse(file).context("not a 64-bit ELF file")?;
     let found = elf.arch();
@@ -81,8 +81,8 @@ pub(crate) fn check(file: &[u8], arch: Option<Arch>, linkage: Linkage) -> Result
     }
     wrong.extend(elf.wrong_linkage(linkage)?);
     wrong.extend(elf.wrong_symbols()?);
-    wrong.extend(loads.iter().filter_map(|segment| elf.wrong_load(segment)));
-    wrong.extend(elf.segments(PT_TLS).filter_map(|segment| elf.wrong_tls(segment, linkage)));
+    wrong.extend(loads.iter().find_map(|segment| elf.wrong_load(segment)));
+    wrong.extend(elf.segments(PT_TLS).find_map(|segment| elf.wrong_tls(segment, linkage)));
     let align_bytes = loads.iter().map(|segment| segment.p_align(elf.endian)).min();
     match (found, align_bytes) {
         (Some(arch), Some(align_bytes)) if wrong.is_empty() => {

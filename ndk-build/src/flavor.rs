@@ -55,8 +55,6 @@ pub(crate) enum Flavor {
     Ndk,
     /// A musl target made once from Debian's packages, linked by rust-lld.
     Debian,
-    /// The machine's own toolchain with a static glibc; only for a machine's own architecture.
-    Glibc,
 }
 
 impl fmt::Display for Flavor {
@@ -65,7 +63,6 @@ impl fmt::Display for Flavor {
             Self::Musl => "musl",
             Self::Ndk => "ndk",
             Self::Debian => "debian",
-            Self::Glibc => "glibc",
         })
     }
 }
@@ -104,7 +101,7 @@ pub(crate) fn order(arch: Arch, request: Request) -> &'static [Flavor] {
         (Request::Debian, _) => &[Flavor::Debian],
         (Request::Ndk, Arch::Aarch64) => &[Flavor::Ndk],
         (Request::Auto, Arch::Aarch64) => &[Flavor::Musl, Flavor::Ndk, Flavor::Debian],
-        (Request::Auto | Request::Ndk, Arch::X86_64) => &[Flavor::Musl, Flavor::Debian, Flavor::Glibc],
+        (Request::Auto | Request::Ndk, Arch::X86_64) => &[Flavor::Musl, Flavor::Debian],
     }
 }
 
@@ -130,7 +127,7 @@ pub(crate) fn choose(
 #[cfg(test)]
 mod tests {
     use super::Arch::{Aarch64, X86_64};
-    use super::Flavor::{Debian, Glibc, Musl, Ndk};
+    use super::Flavor::{Debian, Musl, Ndk};
     use super::*;
 
     /// What is chosen on a machine where only the ways in `has` can be gone.
@@ -150,8 +147,7 @@ mod tests {
     fn auto_prefers_musl_then_ndk_then_debian() {
         assert_eq!(flavor(Aarch64, Request::Auto, &[Musl, Ndk, Debian]), Musl);
         assert_eq!(flavor(Aarch64, Request::Auto, &[Ndk, Debian]), Ndk);
-        assert_eq!(flavor(Aarch64, Request::Auto, &[Debian, Glibc]), Debian);
-        assert!(chosen(Aarch64, Request::Auto, &[Glibc]).is_err());
+        assert_eq!(flavor(Aarch64, Request::Auto, &[Debian]), Debian);
     }
 
     #[test]
@@ -169,10 +165,9 @@ mod tests {
     }
 
     #[test]
-    fn a_pc_falls_back_to_static_glibc_and_the_reasons_are_kept() {
-        let choice = chosen(X86_64, Request::Auto, &[Ndk, Glibc]).unwrap();
-        assert_eq!(choice.flavor, Glibc);
-        assert_eq!(choice.passed_over, [(Musl, "no musl".to_owned()), (Debian, "no debian".to_owned())]);
+    fn the_reasons_of_the_better_ways_are_kept() {
+        let choice = chosen(Aarch64, Request::Auto, &[Debian]).unwrap();
+        assert_eq!(choice.passed_over, [(Musl, "no musl".to_owned()), (Ndk, "no ndk".to_owned())]);
     }
 
     #[test]

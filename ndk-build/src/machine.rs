@@ -2,11 +2,9 @@
 
 use std::fs::{self, File, TryLockError};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::command::capture;
 use crate::debian::{self, Missing};
 use crate::flavor::{Arch, Choice, Flavor, Request, Usable, choose};
 use crate::ndk;
@@ -59,7 +57,6 @@ impl Machine {
             Flavor::Musl => self.musl(arch),
             Flavor::Ndk => ndk::linker(&self.toolchain).map(drop),
             Flavor::Debian => self.debian(arch),
-            Flavor::Glibc => self.glibc(arch),
         }
     }
 
@@ -90,25 +87,17 @@ impl Machine {
         sysroot.map(drop).map_err(|error| format!("{error:#}"))
     }
 
-    fn glibc(&self, arch: Arch) -> Usable {
-        let triple = "x86_64-unknown-linux-gnu";
-        if arch != Arch::X86_64 || self.toolchain.host != triple {
-            return Err(format!("this machine is {}", self.toolchain.host));
-        }
-        let library = capture(Command::new("cc").arg("-print-file-name=libc.a"));
-        let library = library.map_err(|error| format!("no C compiler to link with: {error:#}"))?;
-        if Path::new(&library).is_absolute() { Ok(()) } else { Err("no static libc.a".to_owned()) }
-    }
-
     /// Installs by apt what Debian's way needs and this machine has not.
     pub(crate) fn install(&self, arches: &[Arch], request: Request) -> Result<()> {
-        let needs_debian = |arch: &&Arch| match request {
-            Request::Debian => true,
-            Request::Musl => false,
-            Request::Ndk | Request::Auto => {
-                self.musl(**arch).is_err()
-                    && (**arch != Arch::Aarch64 || ndk::linker(&self.toolchain).is_err())
+        let needs_debian = |arch: &&Arch| match (request, **arch) {
+            (Request::Debian, _) => true,
+            (Request::Musl, _) => false,
+            // An NDK can not be installed, but Debian's compiler type-checks for it.
+            (Request::Ndk, Arch::Aarch64) => !self.toolchain.has_std(ndk::TRIPLE),
+            (Request::Auto, Arch::Aarch64) => {
+                self.musl(Arch::Aarch64).is_err() && ndk::linker(&self.toolchain).is_err()
             }
+            (Request::Auto | Request::Ndk, Arch::X86_64) => self.musl(Arch::X86_64).is_err(),
         };
         let arches: Vec<_> = arches.iter().filter(needs_debian).copied().collect();
         if !debian::is_debian() {

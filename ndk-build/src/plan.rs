@@ -53,11 +53,6 @@ impl Plan {
                 plan.link_by(clang);
                 plan.flags.push("-Clink-arg=-Wl,-z,max-page-size=16384".to_owned());
             }
-            Flavor::Glibc => {
-                plan.triple = "x86_64-unknown-linux-gnu";
-                plan.flags.push("-Ctarget-feature=+crt-static".to_owned());
-                plan.flags.push("-Clink-arg=-Wl,-z,max-page-size=16384".to_owned());
-            }
         }
         Ok(plan)
     }

@@ -19,6 +19,11 @@ pub fn run(serial: &str, arguments: &[&str]) -> Result<Output> {
     command::start(&mut command(serial, arguments))
 }
 
+/// Whether there is an adb at all.
+pub(crate) fn check() -> Result<()> {
+    command::output(Command::new("adb").arg("version")).map(drop)
+}
+
 /// `adb connect SERIAL`, and whether a shell command then gives its answer, within `limit`.
 pub(crate) fn connect(serial: &str, limit: Duration) -> Result<()> {
     // adb's exit code says nothing here: "failed to connect" comes with 0 too.

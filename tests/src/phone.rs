@@ -89,8 +89,9 @@ impl Phone {
             File::create(path).with_context(|| format!("could not create {}", path.display()))
         };
         let log = options.serial_log.as_ref().map(create).transpose()?;
-        let (process, streams) = Process::spawn(qemu::command(options, &dir, &guest)?)
-            .context("`virtual-phone setup` says what this machine lacks")?;
+        let lacking = "`virtual-phone setup` says what this machine lacks";
+        adb::check().context(lacking)?;
+        let (process, streams) = Process::spawn(qemu::command(options, &dir, &guest)?).context(lacking)?;
         let console = Console::new(streams.stderr, log);
         let port = Qmp::new(streams.stdout, streams.stdin).and_then(|mut qmp| {
             let port = forwarded_port(&mut qmp)?;

@@ -113,7 +113,11 @@ fn build_guest(dir: &Path, apt: &Apt, guest: &Guest, userland: &Path, unpacked: 
     let guest_dir = guest.dir(dir);
     fs::create_dir_all(&guest_dir).with_context(|| format!("could not create {}", guest_dir.display()))?;
     fs::rename(&image, guest.kernel(dir)).with_context(|| format!("could not move {}", image.display()))?;
-    initramfs::build(userland, &modules, &guest.initramfs(dir))
+    // Moved into place whole: a phone may be booting from the old one.
+    let initramfs = unpacked.join("initramfs.cpio");
+    initramfs::build(userland, &modules, &initramfs)?;
+    fs::rename(&initramfs, guest.initramfs(dir))
+        .with_context(|| format!("could not move {}", initramfs.display()))
 }
 
 /// Where a kernel's packages put its image and its modules: this moved in 7.x, and /lib to /usr/lib before.

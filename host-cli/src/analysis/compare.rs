@@ -202,13 +202,14 @@ fn hop_us(runs: &[&RunSummary], name: &str) -> Option<f64> {
 }
 
 fn hop_pairs(base: &[&RunSummary], new: &[&RunSummary]) -> Vec<HopPair> {
+    let enough = base.len().min(new.len()) >= MIN_RUNS;
     Hop::NAMES
         .into_iter()
         .map(|name| (name, hop_us(base, name), hop_us(new, name)))
         .filter(|(_, base, new)| base.is_some() || new.is_some())
         .map(|(name, base_us, new_us)| {
             // A hop that is not there takes no time; without a hops pass nothing can be said.
-            let measured = hop_us(base, Hop::TOTAL).and(hop_us(new, Hop::TOTAL));
+            let measured = hop_us(base, Hop::TOTAL).and(hop_us(new, Hop::TOTAL)).filter(|_| enough);
             let added_us = measured.map(|_| new_us.unwrap_or(0.0) - base_us.unwrap_or(0.0));
             HopPair { name, base_us, new_us, added_us }
         })

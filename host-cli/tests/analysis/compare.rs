@@ -38,7 +38,10 @@ fn microseconds_and_percent_between_two_sides() {
 // davidrsch/rrlmgraph-bench#19 and intel/lkp-tests#54: one run a side has values and nothing else.
 #[test]
 fn a_single_run_is_a_value_only() {
-    let comparison = compare(&runs(&Scene::hard(), "a", 1), &runs(&Scene::threaded(), "b", 1)).unwrap();
+    let comparison =
+        compare(&runs(&with_hops(Scene::hard()), "a", 1), &runs(&with_hops(Scene::threaded()), "b", 1))
+            .unwrap();
+    assert!(comparison.hops.iter().all(|hop| hop.added_us.is_none() && hop.new_us.is_some()));
     for metric in &comparison.metrics {
         assert!(metric.base.mean.is_some() && metric.new.mean.is_some());
         assert!(

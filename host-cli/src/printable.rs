@@ -11,6 +11,11 @@ pub(crate) fn printable(text: &str, max_chars: usize) -> String {
     shown
 }
 
+/// `text` with everything that acts on a terminal replaced, except line ends: for whole reports.
+pub(crate) fn printable_lines(text: &str) -> String {
+    text.chars().map(|c| if c == '\n' { c } else { harmless(c) }).collect()
+}
+
 fn harmless(c: char) -> char {
     match c {
         '\n' | '\r' | '\t' => ' ',
@@ -27,6 +32,7 @@ mod tests {
 
     #[test]
     fn nothing_acts_on_the_terminal() {
+        assert_eq!(printable_lines("a\n\u{9b}2Jb\n"), "a\n\u{fffd}2Jb\n");
         assert_eq!(printable("a\u{1b}[2Jb\u{7}c\nd\u{202e}e", 100), "a\u{fffd}[2Jb\u{fffd}c d\u{fffd}e");
     }
 

@@ -110,12 +110,13 @@ fn run_files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// `text` as part of a path: letters, digits, `.`, `-` and `_`, never hidden, never a folder above. What had
-/// to be changed or cut is told apart by a check sum.
+/// Most characters of a name.
+const MOST_NAME_CHARS: usize = 100;
+
+/// `text` as part of a path: letters, digits, `.`, `-`, `_` and `+`, never hidden, never a folder above. What
+/// had to be changed or cut is told apart by a check sum.
 fn file_name(text: &str) -> String {
-    const MOST: usize = 100;
-    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
-    let mut name: String = text.chars().take(MOST).map(|c| if allowed(c) { c } else { '_' }).collect();
+    let mut name = plain(text, MOST_NAME_CHARS);
     if name.is_empty() || name.starts_with('.') {
         name.insert(0, '_');
     }
@@ -125,9 +126,14 @@ fn file_name(text: &str) -> String {
     name
 }
 
-/// `text` as part of a run's id: short, and as [`file_name`] otherwise.
-pub fn id_part(text: &str) -> String {
-    file_name(&text.chars().take(40).collect::<String>())
+/// `text` as part of a run's id, which is unique by other parts: short, and safe in a path.
+pub(crate) fn id_part(text: &str) -> String {
+    plain(text, 40)
+}
+
+fn plain(text: &str, most: usize) -> String {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | '+');
+    text.chars().take(most).map(|c| if allowed(c) { c } else { '_' }).collect()
 }
 
 /// A run file that is being written. Dropped without [`RunWriter::keep`] or [`RunWriter::discard`], it stays

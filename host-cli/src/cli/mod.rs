@@ -11,6 +11,7 @@ mod units;
 mod workload;
 
 use crate::failure::{EXIT_INVALID, exit_code};
+use crate::printable::printable_lines;
 use crate::store::Store;
 use clap::{Args, Parser, Subcommand};
 use serde_json::{Value, json};
@@ -35,10 +36,16 @@ struct Cli {
 #[derive(Debug, Args)]
 struct Common {
     /// Folder of the run files
-    #[arg(long, global = true, value_name = "DIR", default_value = "tophalf-runs")]
+    #[arg(
+        long,
+        global = true,
+        help_heading = "Everywhere",
+        value_name = "DIR",
+        default_value = "tophalf-runs"
+    )]
     store: PathBuf,
     /// Print one JSON document instead of text
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = "Everywhere")]
     json: bool,
 }
 
@@ -107,10 +114,10 @@ fn give(mut answer: Answer, as_json: bool) -> u8 {
     {
         document.insert("error".to_owned(), json!({ "message": format!("{problem:#}"), "exit_code": code }));
     }
-    let text = if as_json { format!("{:#}\n", answer.json) } else { answer.text };
+    let text = if as_json { format!("{:#}\n", answer.json) } else { printable_lines(&answer.text) };
     let printed = print(&text);
     if let Some(problem) = &answer.problem {
-        eprintln!("error: {problem:#}");
+        eprintln!("error: {}", printable_lines(&format!("{problem:#}")));
     }
     match printed {
         Ok(()) => code,

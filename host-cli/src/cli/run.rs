@@ -11,6 +11,7 @@ use crate::agents::Agents;
 use crate::device;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
+use crate::printable::printable;
 use crate::session::{
     self, Observer,
     request::{CpuChoice, RunRequest, prepare},
@@ -142,7 +143,7 @@ pub(super) fn run(args: RunArgs, store: &Store) -> anyhow::Result<Answer> {
     for note in &prepared.notes {
         progress.line(note);
     }
-    let variant = args.variant.as_deref().unwrap_or(&facts.system.kernel_release);
+    let variant = args.variant.unwrap_or_else(|| printable(&facts.system.kernel_release, 100));
     let workload = workload::name(&request.workload);
     drop(progress);
 
@@ -150,7 +151,7 @@ pub(super) fn run(args: RunArgs, store: &Store) -> anyhow::Result<Answer> {
     let mut problem = None;
     for number in 1..=args.runs {
         let mut progress = Progress::new(&name, format!("{workload}, run {number} of {}", args.runs));
-        let labels = (variant, workload.as_str());
+        let labels = (variant.as_str(), workload.as_str());
         let ran = session::run(&*device, &prepared.job, labels, facts, store, &interrupt, &mut progress);
         problem = match ran.problem {
             Some(problem) if args.runs > 1 => Some(problem.context(format!("run {number} of {}", args.runs))),

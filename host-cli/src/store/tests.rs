@@ -154,5 +154,6 @@ fn names_of_files_are_harmless_and_distinct() {
     }
     assert_ne!(file_name("a/b"), file_name("a_b"));
     assert_ne!(file_name(&"n".repeat(300)), file_name(&"n".repeat(301)));
-    assert_eq!(file_name("6.18.44-fc"), "6.18.44-fc");
+    assert_eq!(file_name("6.18.15+deb13-arm64"), "6.18.15+deb13-arm64");
+    assert_eq!(id_part("127.0.0.1:15555"), "127.0.0.1_15555");
 }

@@ -174,8 +174,8 @@ impl Device for AdbDevice {
             return Err(Failure::device(format!("the device names a disk {:?}", printable(disk, 64))));
         }
         let found = self.adb.shell(&format!("ls -d /dev/block/{disk} /dev/{disk} 2>/dev/null"))?;
-        let path = found.lines().map(str::trim).find(|line| line.starts_with("/dev/"));
-        path.map(str::to_owned).ok_or_else(|| {
+        let mut nodes = [format!("/dev/block/{disk}"), format!("/dev/{disk}")].into_iter();
+        nodes.find(|node| found.lines().any(|line| line.trim() == node)).ok_or_else(|| {
             Failure::device(format!(
                 "the kernel shows {disk}, but there is neither /dev/block/{disk} nor /dev/{disk}: name its node \
                  with --target"

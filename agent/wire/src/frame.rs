@@ -48,7 +48,9 @@ impl FrameWriter {
             return Err(FrameTooLong);
         }
         let encoded = cobs::encode(&plain, &mut frame[start..]);
-        frame.truncate(start + encoded + 1);
+        // The encoder may have left a code byte behind the end, where a run of 254 ends the frame.
+        frame.truncate(start + encoded);
+        frame.push(0);
         self.next_seq = self.next_seq.wrapping_add(1);
         Ok(frame)
     }

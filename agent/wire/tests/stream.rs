@@ -207,3 +207,15 @@ proptest! {
         prop_assert!(got.iter().all(|m| sent.contains(m)));
     }
 }
+
+/// Every length around the code lengths of COBS, with and without zeroes, survives the trip.
+#[test]
+fn frames_of_every_length_are_read_back() {
+    for fill in [b'x', b'\0'] {
+        for length in 0..1100 {
+            let sent = [log(&String::from_utf8(vec![fill; length]).unwrap()), log("after")];
+            let events = read(Some(7), &stream(7, &sent));
+            assert_eq!(messages(&events), sent.iter().collect::<Vec<_>>(), "{length} of {fill}: {events:?}");
+        }
+    }
+}

@@ -7,7 +7,7 @@ pub mod analysis;
 pub mod cli;
 pub mod device;
 pub mod failure;
-mod interrupt;
+pub mod interrupt;
 mod printable;
 pub mod recording;
 pub mod report;

@@ -13,7 +13,7 @@ use crate::failure::Failure;
 use crate::interrupt::Interrupt;
 use crate::printable::printable;
 use crate::session::{
-    self, Observer,
+    self, Labels, Observer,
     request::{CpuChoice, RunRequest, prepare},
 };
 use crate::store::Store;
@@ -143,29 +143,32 @@ pub(super) fn run(args: RunArgs, store: &Store) -> anyhow::Result<Answer> {
     for note in &prepared.notes {
         progress.line(note);
     }
-    let variant = args.variant.unwrap_or_else(|| printable(&facts.system.kernel_release, 100));
-    let workload = workload::name(&request.workload);
+    let labels = Labels {
+        variant: args.variant.unwrap_or_else(|| printable(&facts.system.kernel_release, 100)),
+        workload: workload::name(&request.workload),
+    };
     drop(progress);
 
     let mut runs = Vec::new();
     let mut problem = None;
     for number in 1..=args.runs {
-        let mut progress = Progress::new(&name, format!("{workload}, run {number} of {}", args.runs));
-        let labels = (variant.as_str(), workload.as_str());
-        let ran = session::run(&*device, &prepared.job, labels, facts, store, &interrupt, &mut progress);
-        problem = match ran.problem {
-            Some(problem) if args.runs > 1 => Some(problem.context(format!("run {number} of {}", args.runs))),
-            problem => problem,
-        };
+        let mut progress =
+            Progress::new(&name, format!("{}, run {number} of {}", labels.workload, args.runs));
+        let ran = session::run(&*device, &prepared.job, &labels, facts, store, &interrupt, &mut progress);
+        let mut over = ran.problem;
         if let Some(file) = &ran.file {
             progress.line(&format!("stored as {}", file.display()));
-            runs.push(load(file)?);
-        }
-        if problem.is_some() {
-            break;
+            match load(file) {
+                Ok(run) => runs.push(run),
+                Err(unreadable) => over = over.or(Some(unreadable)),
+            }
         }
         if interrupt.requested() && number < args.runs {
-            problem = Some(Failure::device(format!("stopped after run {number} of {}", args.runs)));
+            over = over.or_else(|| Some(Failure::device("stopped on request")));
+        }
+        if let Some(why) = over {
+            let which = format!("run {number} of {}", args.runs);
+            problem = Some(if args.runs > 1 { why.context(which) } else { why });
             break;
         }
     }

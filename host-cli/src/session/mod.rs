@@ -75,8 +75,11 @@ pub fn probe(
 /// The frame that says so is missing or damaged.
 pub fn facts(recording: &Recording) -> anyhow::Result<&Facts> {
     recording.facts.as_ref().ok_or_else(|| {
-        let why = recording.faults.described.first().map_or("", String::as_str);
-        Failure::device(format!("the device answered without saying what it is; {}", printable(why, 300)))
+        let why = recording.faults.described.first().map_or("nothing is damaged", String::as_str);
+        Failure::device(format!(
+            "the agent answered without saying what the device is: {}",
+            printable(why, 300)
+        ))
     })
 }
 
@@ -89,19 +92,26 @@ pub struct Ran {
     pub problem: Option<anyhow::Error>,
 }
 
-/// Does one run and stores what it gives. `variant` and `workload` are its labels; `facts` is what the device
-/// was found to be.
+/// What a run is called.
+#[derive(Debug, Clone)]
+pub struct Labels {
+    /// What differs between the sides of a comparison.
+    pub variant: String,
+    /// The name of the workload.
+    pub workload: String,
+}
+
+/// Does one run and stores what it gives. `facts` is what the device was found to be.
 pub fn run(
     device: &dyn Device,
     job: &RunJob,
-    labels: (&str, &str),
+    labels: &Labels,
     facts: &Facts,
     store: &Store,
     interrupt: &Interrupt,
     observer: &mut dyn Observer,
 ) -> Ran {
-    let (variant, workload) = labels;
-    let header = header(device, variant, workload);
+    let header = header(device, labels);
     let file = match store.begin(&header) {
         Ok(file) => file,
         Err(problem) => return Ran { file: None, problem: Some(problem) },
@@ -129,7 +139,7 @@ pub fn run(
     }
 }
 
-fn header(device: &dyn Device, variant: &str, workload: &str) -> RunHeader {
+fn header(device: &dyn Device, labels: &Labels) -> RunHeader {
     let now = jiff::Timestamp::now();
     let session = random_u32();
     RunHeader {
@@ -139,8 +149,8 @@ fn header(device: &dyn Device, variant: &str, workload: &str) -> RunHeader {
         host_version: env!("CARGO_PKG_VERSION").to_owned(),
         device: device.name().to_owned(),
         transport: device.transport(),
-        variant: variant.to_owned(),
-        workload_name: workload.to_owned(),
+        variant: labels.variant.clone(),
+        workload_name: labels.workload.clone(),
         session,
     }
 }

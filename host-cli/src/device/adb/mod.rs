@@ -82,7 +82,9 @@ impl AdbDevice {
         if check_version(&self.adb.shell(&version)?, &agent.path).is_ok() {
             return Ok(path);
         }
-        let made = self.adb.shell(&format!("mkdir -p {FOLDER} && rm -f {FOLDER}/agent-* && echo made"))?;
+        let made = self
+            .adb
+            .shell(&format!("{{ mkdir -p {FOLDER} && rm -f {FOLDER}/agent-* && echo made; }} 2>&1"))?;
         if !made.lines().any(|line| line.trim() == "made") {
             return Err(Failure::device(format!(
                 "cannot make {FOLDER} on the device: {}; remove it there if another user made it",

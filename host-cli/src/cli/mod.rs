@@ -1,4 +1,4 @@
-//! The command line: one file a command, each of which parses, calls and gives an [`Answer`].
+//! The command line: one file a command, each of which parses, calls and gives an `Answer`.
 
 mod compare;
 mod devices;

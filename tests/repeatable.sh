@@ -28,11 +28,12 @@ done
 last=
 for what in "6.12" "6.12--threadirqs" "7" "6.18" "7--threadirqs"; do
     set -- $(iops "$what")
+    # In awk, a bare > after printf or exit would be a redirection.
     awk -v name="$what" -v a="$1" -v b="$2" -v last="$last" 'BEGIN {
-        apart = (a > b ? a - b : b - a) * 200 / (a + b); mean = (a + b) / 2
-        printf "%-18s %6d and %6d IOPS, %.1f %% apart%s\n", name, a, b, apart, \
-            last != "" && mean >= last ? ": OUT OF ORDER" : ""
-        exit apart > 5 || (last != "" && mean >= last)
+        apart = (a > b ? a - b : b - a) * 200 / (a + b)
+        out_of_order = (last != "" && (a + b) / 2 >= last + 0)
+        printf "%-18s %6d and %6d IOPS, %.1f %% apart%s\n", name, a, b, apart, out_of_order ? ": OUT OF ORDER" : ""
+        exit (apart > 5 || out_of_order)
     }' || failed=1
     last=$(( ($1 + $2) / 2 ))
 done

@@ -256,9 +256,13 @@ fn try_one(file: &File, target: &TargetFacts, workload: &Workload) -> Result<(),
     }
 }
 
+/// Major and minor of a `dev_t` as stat(2) gives it on Linux: 12 + 20 bits in the low word, the rest above
+/// (`new_encode_dev`, include/linux/kdev_t.h). nix has this for every Linux but Android's.
 fn split_dev(dev: u64) -> (u32, u32) {
     let number = |part: u64| u32::try_from(part).unwrap_or(u32::MAX);
-    (number(nix::sys::stat::major(dev)), number(nix::sys::stat::minor(dev)))
+    let major = ((dev >> 8) & 0xfff) | ((dev >> 32) & !0xfff);
+    let minor = (dev & 0xff) | ((dev >> 12) & 0xffff_ff00);
+    (number(major), number(minor))
 }
 
 /// The disk beneath a device number: through partitions to their disk, and through device mappers that have
@@ -285,4 +289,22 @@ fn disk_of(dev: (u32, u32), tree: &Tree) -> Reading<String> {
         }
     }
     Err(Unavailable::new(format!("{path} has more than {MOST_LAYERS} layers beneath it")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Values of `os.makedev(major, minor)` of Python 3.11.
+    #[test]
+    fn device_numbers_are_split_as_makedev_joins_them() {
+        for (dev, expected) in [
+            (0x801, (8, 1)),
+            (0xfd07, (253, 7)),
+            (0x11_03ff, (259, 511)),
+            (0x1000_4933_88e0, (5000, 300_000)),
+        ] {
+            assert_eq!(split_dev(dev), expected, "{dev:#x}");
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! The agent against fio and against the barest loop there is, side by side, as ratios.
 //!
-//! 4 KiB random reads with direct I/O at depth one on `zram0`, all on the same CPU, in rounds of
-//! A B C D D C B A so that a drift of the machine hits all of them alike. Needs root, fio, and a zram device
-//! that nobody uses; leaves it reset.
+//! 4 KiB random reads with direct I/O at depth one on `zram0`, all on the same CPU. Many short turns, forwards
+//! and backwards in order, so that a drift of the machine, and the luck of one process's memory, hit all of
+//! them alike. Needs root, fio, and a zram device that nobody uses; leaves it reset.
 //!
 //! Run by `make bench`.
 
@@ -22,11 +22,15 @@ const DEVICE: &str = "/dev/zram0";
 const SPAN_BYTES: u64 = 256 << 20;
 const BLOCK_BYTES: u32 = 4096;
 const CPU: u16 = 1;
-const SECONDS: u64 = 2;
-const ROUNDS: usize = 8;
+const TURN: Duration = Duration::from_millis(500);
+const WARM_UP: Duration = Duration::from_millis(100);
+const ROUNDS: usize = 40;
 
-/// Who is measured. Each gives operations a second.
-const CONTESTANTS: [(&str, fn(&Path) -> Result<f64>); 4] = [
+/// A turn of one contestant, given the agent; it answers operations a second.
+type Turn = fn(&Path) -> Result<f64>;
+
+/// Who is measured.
+const CONTESTANTS: [(&str, Turn); 4] = [
     ("agent, 10 samples a second", |agent| run_agent(agent, 100_000_000)),
     ("agent, no samples", |agent| run_agent(agent, 0)),
     ("bare pread loop, one clock read", |_| bare_loop()),
@@ -41,15 +45,15 @@ fn main() -> Result<()> {
     let zram = Zram::make()?;
     let mut iops: [Vec<f64>; CONTESTANTS.len()] = Default::default();
     for round in 0..ROUNDS {
-        let there: Vec<usize> = (0..CONTESTANTS.len()).collect();
-        for &who in if round % 2 == 0 { there.clone() } else { there.into_iter().rev().collect() }.iter() {
+        eprint!("\rround {} of {ROUNDS}", round + 1);
+        for turn in 0..CONTESTANTS.len() {
+            let who = if round % 2 == 0 { turn } else { CONTESTANTS.len() - 1 - turn };
             let (name, measure) = CONTESTANTS[who];
             iops[who].push(measure(&agent).with_context(|| name.to_owned())?);
-            eprint!("\rround {} of {ROUNDS}", round + 1);
         }
     }
     drop(zram);
-    eprintln!("\r{DEVICE}, 4 KiB random read, direct, depth 1, CPU {CPU}, {ROUNDS} rounds of {SECONDS} s");
+    eprintln!("\r{DEVICE}, 4 KiB random read, direct, depth 1, CPU {CPU}, {ROUNDS} turns of {TURN:?} each");
     for ((name, _), iops) in CONTESTANTS.iter().zip(&iops) {
         println!("{name:<34} {:>9.0} IOPS (median)", median(iops.clone()));
     }
@@ -141,8 +145,8 @@ fn run_agent(agent: &Path, sample_ns: u64) -> Result<f64> {
                 seed: 1,
             },
             cpu: Some(CPU),
-            warmup_ns: 100_000_000,
-            timed_ns: SECONDS * 1_000_000_000,
+            warmup_ns: u64::try_from(WARM_UP.as_nanos())?,
+            timed_ns: u64::try_from(TURN.as_nanos())?,
             window_ns: 1_000_000_000,
             sample_ns,
             hops_ops: 0,
@@ -181,8 +185,8 @@ fn bare_loop() -> Result<f64> {
         let mut memory = memory;
         let buffer = &mut memory[start..start + BLOCK_BYTES as usize];
         let mut state = 1;
-        spin(&device, buffer, &mut state, Duration::from_millis(100))?;
-        spin(&device, buffer, &mut state, Duration::from_secs(SECONDS))
+        spin(&device, buffer, &mut state, WARM_UP)?;
+        spin(&device, buffer, &mut state, TURN)
     });
     worker.join().map_err(|_| anyhow::anyhow!("the bare loop panicked"))?
 }
@@ -207,10 +211,11 @@ fn fio() -> Result<f64> {
     const TERSE_READ_IOPS: usize = 7;
     let output = Command::new("fio")
         .args(["--name=peer", "--rw=randread", "--bs=4k", "--ioengine=psync", "--direct=1", "--time_based"])
-        .args(["--norandommap", "--randrepeat=0", "--ramp_time=100ms", "--output-format=terse"])
+        .args(["--norandommap", "--randrepeat=0", "--output-format=terse"])
         .arg(format!("--filename={DEVICE}"))
         .arg(format!("--size={SPAN_BYTES}"))
-        .arg(format!("--runtime={SECONDS}"))
+        .arg(format!("--ramp_time={}ms", WARM_UP.as_millis()))
+        .arg(format!("--runtime={}ms", TURN.as_millis()))
         .arg(format!("--cpus_allowed={CPU}"))
         .output()
         .context("fio: apt-get install fio")?;

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 use virtual_phone::{BootOptions, Phone};
 
@@ -102,17 +102,25 @@ impl Rig {
             .stderr(Stdio::piped())
             .spawn()
             .expect("tophalf starts");
-        // What comes before the first window is shorter than this.
-        let window_arrived =
-            || self.files().iter().any(|file| file.metadata().is_ok_and(|data| data.len() > 16_000));
-        for _ in 0..600 {
-            if window_arrived() {
-                break;
-            }
-            std::thread::sleep(Duration::from_millis(100));
+        let arrived = Instant::now() + Duration::from_secs(60);
+        while !self.has_a_window() {
+            assert!(Instant::now() < arrived, "no window arrived within a minute");
+            std::thread::sleep(Duration::from_millis(300));
         }
         fault(&child);
         child.wait_with_output().expect("tophalf ends").into()
+    }
+
+    /// A stored run, finished or not, has a window.
+    fn has_a_window(&self) -> bool {
+        self.files().iter().any(|file| {
+            let file = file.to_str().expect("a plain name");
+            let shown: Result<Value, _> =
+                serde_json::from_str(&self.tophalf(&["show", file, "--json"]).stdout);
+            shown.is_ok_and(|shown| {
+                shown["runs"][0]["windows"].as_array().is_some_and(|windows| !windows.is_empty())
+            })
+        })
     }
 
     /// Every file of the store, finished or not.

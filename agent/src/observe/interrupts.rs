@@ -80,36 +80,6 @@ pub fn per_cpu_total(bytes: &[u8]) -> Option<u64> {
         .try_fold(0_u64, |sum, field| Some(sum.wrapping_add(text::count(field)?)))
 }
 
-/// `/sys/kernel/irq/N/per_cpu_count` by CPU: one field each *possible* CPU, while `/proc/interrupts` has one
-/// column each *online* CPU.
-pub fn per_cpu_counts(bytes: &[u8], possible: &[u16]) -> Option<Vec<(u16, u64)>> {
-    let counts: Vec<u64> =
-        bytes.trim_ascii().split(|byte| *byte == b',').map(text::count).collect::<Option<_>>()?;
-    (counts.len() == possible.len()).then(|| possible.iter().copied().zip(counts).collect())
-}
-
-/// How much a count grew. The kernel keeps and prints 32 bits, so that a smaller number means that the count
-/// went past the end once. This holds for a sum of such counts as well.
-pub fn delta(before: u64, after: u64) -> u64 {
-    if after >= before { after - before } else { after.wrapping_sub(before) & u64::from(u32::MAX) }
-}
-
-/// How much a row grew on each CPU that has a column in both tables. Columns are matched by CPU number: they
-/// shift when a CPU goes offline in between.
-pub fn growth(before: &InterruptTable, after: &InterruptTable, label: &str) -> Option<Vec<(u16, u64)>> {
-    let counts = |table: &InterruptTable| -> Option<Vec<(u16, u64)>> {
-        let row = table.rows.iter().find(|row| row.label == label)?;
-        (row.counts.len() == table.cpus.len())
-            .then(|| table.cpus.iter().copied().zip(row.counts.iter().copied()).collect())
-    };
-    let before = counts(before)?;
-    let grown = counts(after)?.into_iter().filter_map(|(cpu, now)| {
-        let (_, then) = before.iter().find(|(other, _)| *other == cpu)?;
-        Some((cpu, delta(*then, now)))
-    });
-    Some(grown.collect())
-}
-
 /// The rows of `now` that differ from those of `then`. A row that was there already comes without its text.
 pub fn changes(then: &InterruptTable, now: &InterruptTable) -> InterruptTable {
     let known: std::collections::HashMap<&str, &[u64]> =

@@ -5,7 +5,7 @@
 //! boards.
 
 use super::tree::Tree;
-use tophalf_wire::{InterruptTable, Reading};
+use tophalf_wire::{InterruptTable, Reading, Unavailable};
 
 /// The only attributes that are read, by their path below the controller
 /// (Documentation/ABI/testing/sysfs-driver-ufs). The driver answers all of them without asking the device.
@@ -79,7 +79,12 @@ pub fn lines(table: &InterruptTable) -> Vec<u32> {
 pub fn read_attributes(tree: &Tree, folder: &str) -> Vec<(String, Reading<String>)> {
     let present = ATTRIBUTES.iter().filter_map(|name| {
         let path = format!("{folder}/{name}");
-        tree.exists(&path).then(|| ((*name).to_owned(), tree.read_text(&path)))
+        // One that the kernel refuses to read is empty in a recording; no attribute is empty by itself.
+        let text = || match tree.read_text(&path)? {
+            text if text.is_empty() => Err(Unavailable::new(format!("{path} is empty"))),
+            text => Ok(text),
+        };
+        tree.exists(&path).then(|| ((*name).to_owned(), text()))
     });
     present.collect()
 }

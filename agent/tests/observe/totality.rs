@@ -12,7 +12,6 @@ fn parse_all(bytes: &[u8]) {
         assert!(table.rows.iter().all(|row| !row.counts.is_empty() && row.counts.len() <= table.cpus.len()));
         for row in &table.rows {
             interrupts::describe(&row.text);
-            interrupts::growth(&table, &table, &row.label);
         }
         assert!(
             interrupts::changes(&table, &interrupts::changes(&Default::default(), &table)).rows.len()
@@ -23,7 +22,6 @@ fn parse_all(bytes: &[u8]) {
     assert!(described.chip.len() + described.actions.concat().len() <= text.len());
     interrupts::total(bytes, 18);
     interrupts::per_cpu_total(bytes);
-    interrupts::per_cpu_counts(bytes, &[0, 1]);
     schedstat::parse(bytes);
     softirqs::parse(bytes);
     process_io::parse(bytes);
@@ -35,7 +33,6 @@ fn parse_all(bytes: &[u8]) {
     block::parse_stat(bytes);
     block::parse_dev(bytes);
     block::parse_scheduler(bytes);
-    kernel::parse_release(&text);
     kernel::parse_banner(bytes);
     kernel::parse_page_bytes(bytes);
     text::one_number::<u16>(bytes);

@@ -7,7 +7,7 @@ virtual_phone=$1 tophalf=$2
 
 store=target/demo
 rm -rf "$store"
-measure_on_phone "$store" before "--seconds 2" --kernel 6.12
-measure_on_phone "$store" with "--seconds 2" --kernel 6.18
+measure_on_phone "$store" before "--seconds 2 --runs 2" --kernel 6.12
+measure_on_phone "$store" with "--seconds 2 --runs 2" --kernel 6.18
 echo
 "$tophalf" compare before with --store "$store"

@@ -9,7 +9,7 @@
 use anyhow::{Context, Result, bail, ensure};
 use std::fs::{self, File, OpenOptions};
 use std::hint::black_box;
-use std::io::Write;
+use std::io::{IsTerminal, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -45,7 +45,9 @@ fn main() -> Result<()> {
     let zram = Zram::make()?;
     let mut iops: [Vec<f64>; CONTESTANTS.len()] = Default::default();
     for round in 0..ROUNDS {
-        eprint!("\rround {} of {ROUNDS}", round + 1);
+        if std::io::stderr().is_terminal() {
+            eprint!("\rround {} of {ROUNDS}", round + 1);
+        }
         for turn in 0..CONTESTANTS.len() {
             let who = if round % 2 == 0 { turn } else { CONTESTANTS.len() - 1 - turn };
             let (name, measure) = CONTESTANTS[who];
@@ -53,7 +55,7 @@ fn main() -> Result<()> {
         }
     }
     drop(zram);
-    eprintln!("\r{DEVICE}, 4 KiB random read, direct, depth 1, CPU {CPU}, {ROUNDS} turns of {TURN:?} each");
+    eprintln!("{DEVICE}, 4 KiB random read, direct, depth 1, CPU {CPU}, {ROUNDS} turns of {TURN:?} each");
     for ((name, _), iops) in CONTESTANTS.iter().zip(&iops) {
         println!("{name:<34} {:>9.0} IOPS (median)", median(iops.clone()));
     }

@@ -20,14 +20,31 @@ fn what_cannot_be_is_refused_before_any_io() {
     rig.run(&["--cpu", "1"]).refused(2, &["CPU 1", "online"]);
     rig.phone.shell("echo 1 > /sys/devices/system/cpu/cpu1/online").unwrap();
 
-    // A claimed disk is never written to.
-    rig.phone
-        .shell("mkdir -p /tmp/m; mke2fs -q /dev/sda >/dev/null 2>&1; mount -t ext2 /dev/sda /tmp/m || true")
-        .unwrap();
-    let written = rig.run(&["-w", "randwrite-4k", "--target", "/dev/zram0", "--destroy-data-on", "/dev/sda"]);
-    written.refused(2, &["--destroy-data-on"]);
+    // A disk that somebody claimed is never written to, not even by permission.
+    rig.phone.shell("mkswap /dev/zram0 && swapon /dev/zram0").unwrap();
+    let zram = ["-w", "randwrite-4k", "--target", "/dev/zram0", "--destroy-data-on"];
+    rig.run(&[&zram[..], &["/dev/zram0"]].concat()).refused(2, &["/dev/zram0", "in use"]);
+    rig.phone.shell("swapoff /dev/zram0").unwrap();
+    rig.run(&[&zram[..], &["/dev/sda"]].concat()).refused(2, &["--destroy-data-on"]);
 
     assert_eq!(rig.files(), Vec::<std::path::PathBuf>::new(), "nothing was measured");
+}
+
+/// KDiskMark#108, resource-agents#1797: without direct I/O there is no run, unless it is asked for, and then it
+/// is marked in every output.
+#[test]
+fn a_file_system_without_direct_io_is_refused_or_marked() {
+    let rig = Rig::boot(&BootOptions::new("6.12"));
+    rig.phone.shell("mkdir -p /tmp/ram && mount -t ramfs none /tmp/ram && chmod 777 /tmp/ram").unwrap();
+    let file = ["--target", "/tmp/ram/file", "--make-file", "--size", "4m", "--seconds", "1"];
+    rig.run(&file).refused(2, &["/tmp/ram/file", "O_DIRECT", "--allow-buffered"]);
+
+    let buffered = rig.run(&[&file[..], &["--allow-buffered"]].concat());
+    let run = &buffered.json()["runs"][0];
+    assert_eq!(run["target"]["direct"], false, "{run:#}");
+    let text = rig.tophalf(&["show", &rig.only_file()]);
+    assert!(text.stdout.contains("page cache"), "{text:#?}");
+    assert_eq!(rig.phone.shell("ls /tmp/ram").unwrap().trim(), "", "the file is gone");
 }
 
 #[test]

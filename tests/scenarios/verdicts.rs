@@ -104,6 +104,20 @@ fn before_the_change_completion_is_hard() {
     let run = rig.run(&["--seconds", "3", "--cpu", "1", "--hops-ops", "300"]).run();
     assert_eq!(run["completion"]["path"], "hard", "{run:#}");
     assert_eq!(run["ops"], run["device_ios"], "{run:#}");
+
+    // ioping#8: an operation of 16 KiB is 32 sectors of the device's own count.
+    let large = rig.run(&["--seconds", "1", "--bs", "16k", "--passes", "timed"]).run();
+    let count = |name: &str| large[name].as_u64().unwrap_or_else(|| panic!("no {name}: {large:#}"));
+    assert_eq!((count("device_ios"), count("device_bytes")), (count("ops"), count("ops") * 32 * 512));
+
+    // All of a mix is done as asked, and each kind has its own latencies.
+    let mixed = ["--target", "/dev/sda", "--destroy-data-on", "/dev/sda", "-w", "mixed-4k"];
+    let mixed = rig.run(&[&mixed[..], &["--seconds", "2", "--passes", "timed"]].concat()).run();
+    let of_kind =
+        |name: &str| mixed[name]["count"].as_u64().unwrap_or_else(|| panic!("no {name}: {mixed:#}"));
+    let (reads, writes) = (of_kind("latency_read_ns"), of_kind("latency_write_ns"));
+    assert_eq!(Some(reads + writes), mixed["ops"].as_u64());
+    assert!(reads.abs_diff(writes) * 5 < reads + writes, "{reads} reads, {writes} writes");
 }
 
 #[test]

@@ -133,7 +133,7 @@ pub struct Comparison {
     pub new: SideSummary,
     /// What was compared, the same on both sides.
     pub key: Vec<(String, String)>,
-    /// Times are instruction counts of an emulator.
+    /// Times are an emulator's: instruction counts at best.
     pub emulated: bool,
     /// One entry a metric.
     pub metrics: Vec<MetricComparison>,

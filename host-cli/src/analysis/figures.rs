@@ -77,7 +77,7 @@ pub struct SystemSummary {
     pub kernel_version: Option<String>,
     /// Device tree model or DMI product.
     pub model: Option<String>,
-    /// An emulated machine: its times are instruction counts.
+    /// An emulated machine: its times are instruction counts at best.
     pub emulated: Option<bool>,
     /// Grain of the clock, in nanoseconds.
     pub clock_grain_ns: Option<u64>,

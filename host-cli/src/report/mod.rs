@@ -5,4 +5,4 @@ pub mod json;
 pub mod text;
 
 /// Said with every time that comes from an emulated machine.
-pub const EMULATED: &str = "emulated: these times are instruction counts, not phone latencies";
+pub const EMULATED: &str = "emulated: times are instruction counts at best, never phone latencies";

@@ -258,7 +258,7 @@ fn cpu(
             let first = || facts.system.cpus_online.iter().flatten().copied().find(usable);
             let (cpu, why) = match (delivered, first()) {
                 (Some(cpu), _) => (cpu, "where the interrupt is delivered"),
-                (None, Some(cpu)) => (cpu, "the first; where the interrupt is delivered cannot be seen"),
+                (None, Some(cpu)) => (cpu, "the first; no interrupt of the target is known"),
                 (None, None) => {
                     notes.push("CPU: not pinned, because the CPUs cannot be seen".to_owned());
                     return Ok(None);
@@ -272,13 +272,13 @@ fn cpu(
 
 /// CPUs that the target's interrupts are delivered to, the likeliest first.
 fn delivery_cpus<'a>(target: &TargetSpec, facts: &'a Facts) -> impl Iterator<Item = u16> + 'a {
-    let controller = disk_of(&target.path, facts).and_then(|(disk, _)| disk.controller.clone());
-    let lines = facts
-        .controllers
-        .iter()
-        .flatten()
-        .find(|one| Some(&one.sys_path) == controller.as_ref())
-        .map(|one| one.irqs.clone());
+    // A disk without a controller, such as zram, has no line; those of a file's disk are only told by the
+    // device once it is open, and on a phone they are the UFS lines that a probe finds.
+    let lines = disk_of(&target.path, facts).map(|(disk, _)| {
+        let controllers = facts.controllers.iter().flatten();
+        let above = controllers.filter(|one| Some(&one.sys_path) == disk.controller.as_ref());
+        above.flat_map(|one| one.irqs.iter().copied()).collect::<Vec<u32>>()
+    });
     facts
         .irqs
         .iter()

@@ -160,6 +160,20 @@ fn the_largest_ufs_disk_is_read() {
 }
 
 #[test]
+fn a_disk_without_a_controller_has_no_interrupt_to_be_near() {
+    let mut phone = ufs();
+    let zram = DiskFacts { controller: None, ..disk("zram0", 64 << 20, "") };
+    phone.disks = phone.disks.map(|disks| [disks, vec![zram]].concat());
+    let prepared = prepare(&on("/dev/zram0"), &phone, &ROOT).unwrap();
+    assert_eq!(prepared.job.cpu, Some(2), "the first that may be used");
+    assert!(
+        prepared.notes.iter().any(|note| note.contains("no interrupt of the target")),
+        "{:?}",
+        prepared.notes
+    );
+}
+
+#[test]
 fn without_root_a_file_is_made() {
     let mut phone = ufs();
     (phone.disks, phone.controllers) = (unavailable(), unavailable());

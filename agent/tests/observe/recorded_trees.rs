@@ -166,3 +166,29 @@ fn a_virtual_phone_with_linux_7_3() {
     );
     assert!(line.threads.is_empty(), "handled in the interrupt");
 }
+
+/// Recorded by `tophalf probe --record` on the three virtual phones.
+#[test]
+fn real_recordings_show_the_controller_and_which_kernel_has_a_thread() {
+    for (name, release, thread) in [
+        ("virtual-phone-6.12", "6.12.117+deb13-arm64", None),
+        ("virtual-phone-6.18", "6.18.15+deb13-arm64", Some("irq/21-ufshcd")),
+        ("virtual-phone-7.3", "7.3.4+deb13-arm64", None),
+    ] {
+        let facts = read(name);
+        assert_eq!(facts.system.kernel_release, release);
+        assert!(facts.system.emulated, "{name}");
+        let [controller] = facts.controllers.as_deref().unwrap() else { panic!("{:?}", facts.controllers) };
+        assert_eq!((controller.kind, controller.irqs.as_slice()), (ControllerKind::Ufs, &[21][..]), "{name}");
+        let sda = disk(&facts, "sda");
+        assert_eq!(sda.controller.as_ref(), Some(&controller.sys_path), "{name}");
+        assert_eq!((&sda.logical_block_bytes, &sda.size_bytes), (&Ok(4096), &Ok(1 << 30)), "{name}");
+        let [line] = irqs(&facts) else { panic!("{name}: {:?}", facts.irqs) };
+        assert_eq!(
+            (line.irq, line.chip.as_str(), line.actions.as_slice()),
+            (21, "GICv3", &["ufshcd".to_owned()][..])
+        );
+        assert_eq!(line.threads.first().map(|thread| thread.comm.as_str()), thread, "{name}");
+        assert_eq!(facts.ksoftirqd.len(), 2, "{name}");
+    }
+}

@@ -96,5 +96,11 @@ fn hops(page: &mut Page, comparison: &Comparison) {
             "in the hops pass an I/O takes {:+.1} µs more, the hops {:+.1} µs: {part}",
             explained.of_us, explained.by_hops_us
         ));
+        if explained.fraction.is_some_and(|fraction| fraction > 1.0) {
+            page.item(
+                "over 100 %: what a thread does now, the interrupt did before, uncounted; and a thread that was \
+                 woken waits while the one that woke it still runs",
+            );
+        }
     }
 }

@@ -30,12 +30,15 @@ pub fn grain_ns() -> u64 {
     const READINGS: u32 = 4000;
     let mut last = now_ns();
     let mut grain = u64::MAX;
-    for _ in 0..READINGS {
+    let mut readings = 0;
+    // A coarse clock may stand still for longer than that.
+    while readings < READINGS || grain == u64::MAX {
         let now = now_ns();
         if now > last {
             grain = grain.min(now - last);
         }
         last = now;
+        readings = readings.saturating_add(1);
     }
     grain
 }

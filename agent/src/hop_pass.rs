@@ -7,10 +7,10 @@
 //! pass are never mixed with those of the timed one.
 
 use crate::clock::now_ns;
-use crate::engine::{Engine, Faults, Timed};
+use crate::engine::{Engine, Faults, Limit, Timed};
 use crate::observe::live::SchedstatReader;
 use crate::pattern::Operations;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use tophalf_wire::{SchedStat, ThreadRole};
 
 /// Operations of one window at most.
@@ -84,7 +84,7 @@ pub fn hop_window<E: Engine>(
     let mut faults = Faults::default();
     let mut ops = 0;
     let begin_ns = now_ns();
-    let deadline_ns = begin_ns.saturating_add(length_ns);
+    let limit = Limit::new(begin_ns, length_ns, stop);
     let mut end_ns = begin_ns;
     slots.writes = 0;
     let mut readable = slots.threads.iter_mut().all(|thread| thread.advance(None));
@@ -101,7 +101,7 @@ pub fn hop_window<E: Engine>(
         slots.writes += u64::from(op.write);
         ops += 1;
         faults.check(op, moved, block_bytes);
-        if end_ns >= deadline_ns || stop.load(Ordering::Relaxed) || faults.errors >= Faults::GIVE_UP {
+        if limit.reached(end_ns, &faults) {
             break;
         }
     }

@@ -158,11 +158,11 @@ impl<W: Write> Passes<'_, W> {
     }
 
     fn timed_window(&mut self, length_ns: u64, slots: Vec<Stamp>) -> Result<(Timed, Vec<Stamp>), RunError> {
-        let observed = self.observe(Order::Timed { length_ns, slots })?;
-        let Answer::Timed(timed, slots) = observed.answer else { return Err(wrong_answer()) };
+        let (answer, observed) = self.observe(Order::Timed { length_ns, slots })?;
+        let Answer::Timed(timed, slots) = answer else { return Err(wrong_answer()) };
         let stamps = &slots[..timed.ops];
         let writes = stamps.iter().filter(|stamp| stamp.write()).count() as u64;
-        self.send_window(Pass::Timed, &timed, writes, observed.edges, observed.samples, |this, window| {
+        self.send_window(Pass::Timed, &timed, writes, observed, |this, window| {
             for (number, block) in stamps.chunks(MAX_BLOCK_VALUES).enumerate() {
                 let latencies = pack(window, number * MAX_BLOCK_VALUES, block);
                 this.cost.latency_bytes +=
@@ -187,9 +187,9 @@ impl<W: Write> Passes<'_, W> {
                 return Ok(Outcome::Stopped { reason });
             }
             let length_ns = self.job.window_ns.max(1);
-            let observed =
-                self.observe(Order::Hops { length_ns, most_ops: left.min(MOST_HOP_OPS), slots })?;
-            let Answer::Hops(timed, back) = observed.answer else { return Err(wrong_answer()) };
+            let order = Order::Hops { length_ns, most_ops: left.min(MOST_HOP_OPS), slots };
+            let (answer, observed) = self.observe(order)?;
+            let Answer::Hops(timed, back) = answer else { return Err(wrong_answer()) };
             slots = back;
             let hops = |window| Hops {
                 window,
@@ -206,14 +206,9 @@ impl<W: Write> Passes<'_, W> {
                     })
                     .collect(),
             };
-            self.send_window(
-                Pass::Hops,
-                &timed,
-                slots.writes,
-                observed.edges,
-                observed.samples,
-                |this, window| this.stream.send(&Message::Hops(hops(window))),
-            )?;
+            self.send_window(Pass::Hops, &timed, slots.writes, observed, |this, window| {
+                this.stream.send(&Message::Hops(hops(window)))
+            })?;
             if timed.ops == 0 {
                 log::warn!("the hops pass ended: the statistics of a watched thread can no longer be read");
                 break;
@@ -224,7 +219,7 @@ impl<W: Write> Passes<'_, W> {
     }
 
     /// Carries out an order between two edges.
-    fn observe(&mut self, order: Order) -> Result<Observed, RunError> {
+    fn observe(&mut self, order: Order) -> Result<(Answer, Observed), RunError> {
         let window = self.next_window;
         let mut before = self.edges.read(window, EdgeSide::Before, u16::MAX);
         let cpu_begin_ns = thread_cpu_ns();
@@ -236,7 +231,7 @@ impl<W: Write> Passes<'_, W> {
         before.placement.cpu = done.cpu_begin;
         self.cost.sampler_cpu_ns += sampler_cpu_ns;
         self.next_window += 1;
-        Ok(Observed { answer: done.answer, edges: (before, after), samples: (samples, sampler_cpu_ns) })
+        Ok((done.answer, Observed { before, after, samples, sampler_cpu_ns }))
     }
 
     /// Waits for the submitter, and takes samples meanwhile if the wait is for a `window` that is counted.
@@ -259,8 +254,7 @@ impl<W: Write> Passes<'_, W> {
         pass: Pass,
         timed: &Timed,
         writes: u64,
-        (before, after): (Edge, Edge),
-        (samples, sampler_cpu_ns): (Samples, u64),
+        Observed { before, after, samples, sampler_cpu_ns }: Observed,
         body: impl FnOnce(&mut Self, u32) -> io::Result<()>,
     ) -> Result<(), RunError> {
         let window = before.window;
@@ -300,11 +294,12 @@ impl<W: Write> Passes<'_, W> {
     }
 }
 
-/// A window and what was read around it.
+/// What was read around a window.
 struct Observed {
-    answer: Answer,
-    edges: (Edge, Edge),
-    samples: (Samples, u64),
+    before: Edge,
+    after: Edge,
+    samples: Samples,
+    sampler_cpu_ns: u64,
 }
 
 fn wrong_answer() -> RunError {

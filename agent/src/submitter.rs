@@ -82,12 +82,10 @@ impl Submitter {
         let (ready_queue, ready) = sync_channel(1);
         let body = move || {
             let placed = cpu.map_or(Ok(()), pin::bind_this_thread);
-            let ok = placed.is_ok();
             let tid = nix::unistd::gettid().as_raw().cast_unsigned();
-            // The other side waits for this; a send can only fail once it is gone, and the thread with it.
+            // The other side waits for this. If it is an error, or the other side is gone, no order comes.
             let _ = ready_queue.send(placed.map(|()| (tid, loop_ns(&operations, slots))));
             while let Ok(order) = order_queue.recv()
-                && ok
                 && done_queue.send(execute(order, &mut engine, &mut operations)).is_ok()
             {}
         };

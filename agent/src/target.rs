@@ -11,9 +11,6 @@ use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use tophalf_wire::{Facts, Reading, TargetFacts, TargetSpec, Unavailable, Workload};
 
-/// Largest operation.
-pub const MOST_BLOCK_BYTES: u32 = 1 << 20;
-
 /// A target that is open and as the plan wants it.
 #[derive(Debug)]
 pub struct Target {
@@ -45,10 +42,11 @@ pub fn open(spec: &TargetSpec, workload: &Workload, device: &Facts, tree: &Tree)
 }
 
 fn check_workload(workload: &Workload) -> Result<(), JobError> {
-    if workload.block_bytes == 0 || workload.block_bytes > MOST_BLOCK_BYTES {
+    if workload.block_bytes == 0 || workload.block_bytes > Workload::MAX_BLOCK_BYTES {
         return Err(JobError::usage(format!(
-            "block size {} bytes: choose --bs from one logical block to {MOST_BLOCK_BYTES} bytes",
-            workload.block_bytes
+            "block size {} bytes: choose --bs from one logical block to {} bytes",
+            workload.block_bytes,
+            Workload::MAX_BLOCK_BYTES
         )));
     }
     if workload.read_percent > 100 {
@@ -136,7 +134,7 @@ fn open_existing(
 /// Makes the file, takes its name away at once, so that no crash leaves it behind, and fills it: blocks that
 /// were never written would be read without any I/O.
 fn make_file(spec: &TargetSpec) -> Result<(File, bool), JobError> {
-    const CHUNK_BYTES: u64 = MOST_BLOCK_BYTES as u64;
+    const CHUNK_BYTES: u64 = Workload::MAX_BLOCK_BYTES as u64;
     let path = &spec.path;
     let span =
         spec.span_bytes.ok_or_else(|| JobError::usage(format!("{path}: a file to be made needs --size")))?;
@@ -150,8 +148,8 @@ fn make_file(spec: &TargetSpec) -> Result<(File, bool), JobError> {
         JobError::device(format!("{what} {path} ({bytes} bytes): {error}: {next}"))
     };
     fs::remove_file(path).map_err(|error| failed("unlink", &error))?;
-    let mut chunk = AlignedBuffer::new(MOST_BLOCK_BYTES as usize);
-    for (number, offset) in (0..bytes).step_by(MOST_BLOCK_BYTES as usize).enumerate() {
+    let mut chunk = AlignedBuffer::new(Workload::MAX_BLOCK_BYTES as usize);
+    for (number, offset) in (0..bytes).step_by(Workload::MAX_BLOCK_BYTES as usize).enumerate() {
         fill_incompressible(&mut chunk, number as u64);
         file.write_all_at(&chunk, offset).map_err(|error| failed("write", &error))?;
     }

@@ -7,14 +7,8 @@ use tophalf_wire::{Facts, IrqFacts, Reading, ThreadRole};
 pub fn lines<'facts>(disk: &Reading<String>, facts: &'facts Facts) -> Vec<&'facts IrqFacts> {
     let all = facts.irqs.iter().flatten();
     let Ok(disk) = disk else { return all.collect() };
-    let disks = facts.disks.iter().flatten();
-    let controller = disks.filter(|known| known.name == *disk).find_map(|known| known.controller.as_ref());
-    let controllers = facts.controllers.iter().flatten();
-    let numbers: Vec<u32> = controllers
-        .filter(|known| Some(&known.sys_path) == controller)
-        .flat_map(|known| known.irqs.iter().copied())
-        .collect();
-    all.filter(|line| numbers.contains(&line.irq)).collect()
+    let controller = facts.disk(disk).and_then(|disk| facts.controller_of(disk));
+    all.filter(|line| controller.is_some_and(|controller| controller.irqs.contains(&line.irq))).collect()
 }
 
 /// CPUs that `lines` interrupt; `None` where the kernel does not say of one of them.

@@ -101,6 +101,26 @@ impl Faults {
     }
 }
 
+/// When a window is over, whatever its pass: at `deadline_ns`, when told to stop, or when the target is gone.
+#[derive(Debug)]
+pub struct Limit<'a> {
+    deadline_ns: u64,
+    stop: &'a AtomicBool,
+}
+
+impl<'a> Limit<'a> {
+    /// `length_ns` after `begin_ns`, or once `stop` is set.
+    pub fn new(begin_ns: u64, length_ns: u64, stop: &'a AtomicBool) -> Self {
+        Self { deadline_ns: begin_ns.saturating_add(length_ns), stop }
+    }
+
+    /// Whether the operation that ended at `now_ns` was the last.
+    #[inline]
+    pub fn reached(&self, now_ns: u64, faults: &Faults) -> bool {
+        now_ns >= self.deadline_ns || self.stop.load(Ordering::Relaxed) || faults.errors >= Faults::GIVE_UP
+    }
+}
+
 /// Does operations for `length_ns`, or until `slots` is full or `stop` is set, and stores each one's latency.
 ///
 /// Each latency runs from the stamp that ended the operation before it, so that one reading of the clock an
@@ -117,7 +137,7 @@ pub fn timed_window<E: Engine>(
     let mut faults = Faults::default();
     let mut ops = 0;
     let begin_ns = now_ns();
-    let deadline_ns = begin_ns.saturating_add(length_ns);
+    let limit = Limit::new(begin_ns, length_ns, stop);
     let mut last_ns = begin_ns;
     for slot in slots {
         let op = operations.next_op();
@@ -127,7 +147,7 @@ pub fn timed_window<E: Engine>(
         last_ns = now;
         ops += 1;
         faults.check(op, moved, block_bytes);
-        if now >= deadline_ns || stop.load(Ordering::Relaxed) || faults.errors >= Faults::GIVE_UP {
+        if limit.reached(now, &faults) {
             break;
         }
     }

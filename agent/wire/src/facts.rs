@@ -21,6 +21,19 @@ pub struct Facts {
     pub ksoftirqd: Vec<ThreadFacts>,
 }
 
+impl Facts {
+    /// The disk of this name, if it was seen.
+    pub fn disk(&self, name: &str) -> Option<&DiskFacts> {
+        self.disks.iter().flatten().find(|disk| disk.name == name)
+    }
+
+    /// The controller above a disk, if it has one that was seen.
+    pub fn controller_of(&self, disk: &DiskFacts) -> Option<&ControllerFacts> {
+        let path = disk.controller.as_ref()?;
+        self.controllers.iter().flatten().find(|controller| controller.sys_path == *path)
+    }
+}
+
 /// Kernel, user and processors.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SystemFacts {

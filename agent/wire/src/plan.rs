@@ -83,6 +83,11 @@ pub struct Workload {
     pub seed: u64,
 }
 
+impl Workload {
+    /// Most bytes of one operation.
+    pub const MAX_BLOCK_BYTES: u32 = 1 << 20;
+}
+
 /// How requests are handed to the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Engine {

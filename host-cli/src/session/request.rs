@@ -8,8 +8,6 @@ use tophalf_wire::{ControllerKind, DiskFacts, Facts, IrqFacts, RunJob, SystemFac
 
 /// The span of a file that is made where no size is asked for.
 pub const DEFAULT_FILE_BYTES: u64 = 64 << 20;
-/// Largest operation.
-pub const MAX_BLOCK_BYTES: u32 = 1 << 20;
 
 /// What the user asks of a run.
 #[derive(Debug, Clone)]
@@ -159,11 +157,8 @@ fn largest_ufs_disk(facts: &Facts) -> anyhow::Result<&DiskFacts> {
         ))
     };
     let disks = facts.disks.as_ref().map_err(|why| unreadable("the disks", why))?;
-    let controllers = facts.controllers.as_ref().map_err(|why| unreadable("the storage controllers", why))?;
-    let kind_of = |disk: &DiskFacts| {
-        let path = disk.controller.as_ref()?;
-        controllers.iter().find(|controller| controller.sys_path == *path).map(|controller| controller.kind)
-    };
+    facts.controllers.as_ref().map_err(|why| unreadable("the storage controllers", why))?;
+    let kind_of = |disk: &DiskFacts| facts.controller_of(disk).map(|controller| controller.kind);
     let of_kind = |kind: ControllerKind| disks.iter().filter(move |disk| kind_of(disk) == Some(kind));
     let size = |disk: &&DiskFacts| disk.size_bytes.clone().unwrap_or(0);
     if let Some(disk) = of_kind(ControllerKind::Ufs).max_by_key(size) {
@@ -211,9 +206,10 @@ fn check_fit(target: &TargetSpec, workload: &Workload, facts: &Facts) -> anyhow:
     const DISK_PREFIXES: [&str; 5] = ["sd", "mmcblk", "nvme", "vd", "zram"];
     let path = printable(&target.path, 300);
     let block = workload.block_bytes;
-    if block == 0 || block > MAX_BLOCK_BYTES {
+    if block == 0 || block > Workload::MAX_BLOCK_BYTES {
         return Err(Failure::usage(format!(
-            "--bs {block}: choose one logical block to {MAX_BLOCK_BYTES} bytes"
+            "--bs {block}: choose one logical block to {} bytes",
+            Workload::MAX_BLOCK_BYTES
         )));
     }
     if target.span_bytes.is_some_and(|span| span < u64::from(block)) {
@@ -275,9 +271,7 @@ fn delivery_cpus<'a>(target: &TargetSpec, facts: &'a Facts) -> impl Iterator<Ite
     // A disk without a controller, such as zram, has no line; those of a file's disk are only told by the
     // device once it is open, and on a phone they are the UFS lines that a probe finds.
     let lines = disk_of(&target.path, facts).map(|(disk, _)| {
-        let controllers = facts.controllers.iter().flatten();
-        let above = controllers.filter(|one| Some(&one.sys_path) == disk.controller.as_ref());
-        above.flat_map(|one| one.irqs.iter().copied()).collect::<Vec<u32>>()
+        facts.controller_of(disk).map(|controller| controller.irqs.clone()).unwrap_or_default()
     });
     facts
         .irqs

@@ -98,14 +98,17 @@ pub fn check(subject: &Subject<'_>) -> Checked {
 
 fn stream(checked: &mut Checked, recording: &Recording) {
     let faults = &recording.faults;
-    for (count, what) in [
+    let counts: Vec<String> = [
         (faults.lost_frames, "frames are missing"),
         (faults.damaged_pieces, "pieces of the stream are damaged"),
         (faults.repeated_frames, "frames came twice"),
-    ] {
-        if count > 0 {
-            checked.fail(format!("{count} {what}: {}", faults.described.join("; ")));
-        }
+    ]
+    .into_iter()
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, what)| format!("{count} {what}"))
+    .collect();
+    if !counts.is_empty() {
+        checked.fail(format!("{}: {}", counts.join(", "), faults.described.join("; ")));
     }
     if faults.unknown_frames > 0 {
         checked.note(format!("{} frames are of kinds this version does not know", faults.unknown_frames));

@@ -231,8 +231,9 @@ fn per_operation(evidence: &Evidence, counted: &PassDeltas, missing: &mut Missin
         missing.unless(&format!("per_op.{name}"), figure)
     };
     let sum = |counts: Reading<&BTreeMap<u16, u64>>| counts.map(|counts| counts.values().sum());
-    let irq_threads = evidence.threads.clone().and_then(|threads| {
-        threads.into_iter().map(|thread| thread.slices).try_fold(0, |sum, slices| Ok(sum + slices?))
+    let irq_threads = evidence.threads.as_ref().map_err(Clone::clone).and_then(|threads| {
+        let slices = completion::own_threads(evidence, threads).map(|thread| thread.slices.clone());
+        slices.sum::<Reading<u64>>()
     });
     // A completion may have to wait for `ksoftirqd` of the CPU that takes the interrupts.
     let ksoftirqd = busiest_cpu(evidence.lines.as_deref().unwrap_or_default())
@@ -271,12 +272,18 @@ fn per_cpu(evidence: &Evidence, counted: &PassDeltas) -> Vec<PerCpu> {
     cpus.into_iter()
         .map(|cpu| PerCpu {
             cpu,
-            interrupts: lines.map(|lines| lines.iter().filter_map(|line| line.per_cpu.get(&cpu)).sum()),
+            interrupts: lines.and_then(|lines| interrupts_on(cpu, lines)),
             block_softirqs: block.and_then(|counts| counts.get(&cpu).copied()),
             ksoftirqd_switches: ksoftirqd(cpu),
             function_call_interrupts: calls.and_then(|counts| counts.get(&cpu).copied()),
         })
         .collect()
+}
+
+/// `None` where no line has a count of this CPU: one that is off-line has no column in `/proc/interrupts`.
+fn interrupts_on(cpu: u16, lines: &[completion::Line]) -> Option<u64> {
+    let counts = lines.iter().filter_map(|line| line.per_cpu.get(&cpu).copied());
+    counts.reduce(u64::saturating_add)
 }
 
 fn window_summary(record: &WindowRecord) -> Option<WindowSummary> {

@@ -2,6 +2,7 @@
 
 use super::{Answer, progress::Progress};
 use crate::agents::Agents;
+use crate::analysis::completion::is_ufs;
 use crate::device::{
     Access, Device,
     adb::{self, AdbDevice, Attached},
@@ -132,8 +133,7 @@ fn storage(facts: &Facts) -> String {
         Ok(controllers) => controllers,
         // Without /sys a UFS line in /proc/interrupts still shows what is there.
         Err(_) => {
-            let lines =
-                facts.irqs.iter().flatten().filter(|irq| irq.actions.iter().any(|name| name.contains("ufs")));
+            let lines = facts.irqs.iter().flatten().filter(|irq| irq.actions.iter().any(|name| is_ufs(name)));
             let numbers: Vec<String> = lines.map(|irq| irq.irq.to_string()).collect();
             return if numbers.is_empty() {
                 "unknown".to_owned()

@@ -274,7 +274,8 @@ mod shared_line {
         };
         let completion = assert_path(&scene, CompletionPath::Hard);
         assert_says(&completion, "irq/18-DDOMAIN belongs to another device on the line");
-        assert_eq!(scene.summary("r", "v").per_op.interrupts, Some(2.0));
+        let per_op = scene.summary("r", "v").per_op;
+        assert_eq!((per_op.interrupts, per_op.irq_thread_switches), (Some(2.0), Some(0.0)));
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! Runs that must not be believed, each with the sentence that says why.
 
-use crate::scene::{Scene, header, recording};
+use crate::scene::{Scene, events, header, recording};
 use tophalf::analysis::{RunSummary, summarize};
+use tophalf::recording::Recording;
 use tophalf_wire::{
-    Edge, EdgeSide, Fault, LatencyBlock, Message, Outcome, Sample, Samples, Unavailable, Window,
+    Damage, Edge, EdgeSide, Event, Fault, LatencyBlock, Message, Outcome, Sample, Samples, Unavailable,
+    Window,
 };
 
 fn edited(scene: &Scene, mut edit: impl FnMut(&mut Message)) -> RunSummary {
@@ -115,6 +117,21 @@ fn operations_that_failed() {
     );
     assert_fails(&run, "3 operations failed, the first at offset 8192 with errno 5");
     assert_fails(&run, "2 operations moved fewer bytes than asked");
+}
+
+#[test]
+fn a_damaged_stream_is_described_once() {
+    let mut events = events(&Scene::hard().messages());
+    events.remove(2);
+    events.insert(2, Event::Damaged { bytes: 40, damage: Damage::BadFrame });
+    if let Event::Message { lost, .. } = &mut events[3] {
+        *lost = 1;
+    }
+    let run = summarize(&header("r", "v"), &Recording::from_events(events));
+    let told: Vec<&String> =
+        run.quality.failed.iter().filter(|told| told.contains("40 bytes are no frame")).collect();
+    assert_eq!(told.len(), 1, "{:#?}", run.quality.failed);
+    assert!(told[0].contains("1 frames are missing, 1 pieces of the stream are damaged"), "{told:?}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::scene::{Scene, header, recording};
 use tophalf::analysis::{PerCpu, summarize};
-use tophalf_wire::{Latencies, LatencyBlock, Message};
+use tophalf_wire::{Edge, Latencies, LatencyBlock, Message};
 
 #[test]
 fn the_timed_pass() {
@@ -34,6 +34,21 @@ fn counts_by_operation_and_by_cpu() {
     assert_eq!(run.per_cpu[0], cpu0);
     let total: u64 = run.per_cpu.iter().filter_map(|cpu| cpu.interrupts).sum();
     assert_eq!(total, 2000);
+}
+
+/// `/proc/softirqs` has every possible CPU, `/proc/interrupts` only those that run.
+#[test]
+fn a_cpu_without_a_column_has_no_interrupts_and_not_zero() {
+    let mut messages = Scene::hard().messages();
+    for message in &mut messages {
+        if let Message::Edge(Edge { softirqs: Ok(table), .. }) = message {
+            table.cpus.push(2);
+            table.rows.iter_mut().for_each(|(_, counts)| counts.push(0));
+        }
+    }
+    let run = summarize(&header("r", "v"), &recording(&messages));
+    let interrupts: Vec<_> = run.per_cpu.iter().map(|cpu| (cpu.cpu, cpu.interrupts)).collect();
+    assert_eq!(interrupts, [(0, Some(1000)), (1, Some(0)), (2, None)]);
 }
 
 #[test]

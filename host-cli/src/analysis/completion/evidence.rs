@@ -96,7 +96,7 @@ impl Evidence {
     pub fn gather(recording: &Recording, deltas: &PassDeltas) -> Self {
         let facts = recording.facts.as_ref();
         let disk = disk_of(recording);
-        let controller_facts = disk.as_ref().ok().and_then(|disk| controller_of(facts?, disk));
+        let controller_facts = disk.as_ref().ok().and_then(|disk| facts?.controller_of(disk));
         let controller = match (&disk, controller_facts) {
             (_, Some(controller)) => Controller::Known(controller.kind),
             (Ok(disk), None) if disk.controller.is_none() => Controller::None { disk: disk.name.clone() },
@@ -164,16 +164,10 @@ pub(in crate::analysis) fn disk_of(recording: &Recording) -> Reading<&DiskFacts>
     let target = recording.target.as_ref().ok_or_else(|| missing("facts of the target"))?;
     let facts = recording.facts.as_ref().ok_or_else(|| missing("facts of itself"))?;
     let name = target.disk.as_ref().map_err(Clone::clone)?;
-    let disks = facts.disks.as_ref().map_err(Clone::clone)?;
-    disks
-        .iter()
-        .find(|disk| disk.name == *name)
+    facts.disks.as_ref().map_err(Clone::clone)?;
+    facts
+        .disk(name)
         .ok_or_else(|| Unavailable::new(format!("{name} is not among the disks the device found")))
-}
-
-fn controller_of<'a>(facts: &'a Facts, disk: &DiskFacts) -> Option<&'a ControllerFacts> {
-    let path = disk.controller.as_ref()?;
-    facts.controllers.as_ref().ok()?.iter().find(|controller| controller.sys_path == *path)
 }
 
 /// Lines of the controller; where it cannot be seen, all lines the device took for UFS.
@@ -198,7 +192,7 @@ fn irqs_of<'a>(
 }
 
 /// A handler that is named after UFS: `ufshcd`, `qcom-mcq-esi`, or like the driver on older vendor kernels.
-pub(super) fn is_ufs(action: &str) -> bool {
+pub fn is_ufs(action: &str) -> bool {
     let action = action.to_ascii_lowercase();
     action.contains("ufs") || action.contains("mcq-esi")
 }

@@ -23,11 +23,12 @@ mod evidence;
 mod threading;
 
 pub(super) use evidence::disk_of;
-pub use evidence::{Controller, Evidence, Forcing, Line, LineThread, action_of_thread, irq_of_thread};
+pub use evidence::{
+    Controller, Evidence, Forcing, Line, LineThread, action_of_thread, irq_of_thread, is_ufs,
+};
 pub(super) use threading::busiest_cpu;
 
 use super::{Completion, CompletionPath, ThreadSummary, per_op};
-use evidence::is_ufs;
 use tophalf_wire::{ControllerKind, Reading, Unavailable};
 
 /// Fewest operations that a verdict rests on: a background of some interrupts or wake-ups a second is then
@@ -158,11 +159,10 @@ fn thread_slices(evidence: &Evidence, said: &mut Vec<String>) -> Reading<u64> {
         said.push("no thread exists for these lines".to_owned());
     }
     let mut sum: u64 = 0;
-    for thread in threads {
-        if is_foreign(thread, evidence) {
-            said.push(format!("{} belongs to another device on the line", thread.facts.comm));
-            continue;
-        }
+    for thread in threads.iter().filter(|thread| is_foreign(thread, evidence)) {
+        said.push(format!("{} belongs to another device on the line", thread.facts.comm));
+    }
+    for thread in own_threads(evidence, threads) {
         let slices = thread.slices.as_ref().map_err(|missing| {
             Unavailable::new(format!("how often {} ran is not known: {missing}", thread.facts.comm))
         })?;
@@ -180,6 +180,14 @@ fn thread_slices(evidence: &Evidence, said: &mut Vec<String>) -> Reading<u64> {
         }
     }
     Ok(sum)
+}
+
+/// Those of `threads` that work for the disk's controller.
+pub(super) fn own_threads<'a>(
+    evidence: &'a Evidence,
+    threads: &'a [LineThread],
+) -> impl Iterator<Item = &'a LineThread> {
+    threads.iter().filter(|thread| !is_foreign(thread, evidence))
 }
 
 /// A thread of a shared line that is named after another handler of that line.

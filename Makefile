@@ -1,5 +1,5 @@
 # Everything a newcomer needs: `make demo` shows what tophalf does, `make test` runs every check.
-# On Debian 12 with Rust; what else is missing is installed by apt (as root, or by sudo).
+# On Debian 12 with Rust, as root; what else is missing is installed by apt.
 
 CARGO ?= cargo
 PHONE := target/release/virtual-phone

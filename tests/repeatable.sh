@@ -7,8 +7,7 @@ set -eu
 virtual_phone=$1 tophalf=$2
 . "$(dirname "$0")/phone.sh"
 
-store=$(mktemp -d)
-trap 'test -z "$phone_pid" || kill "$phone_pid" 2>/dev/null; rm -rf "$ready" "$store"' EXIT
+store=$scratch/runs
 
 # iops VARIANT: of each of its runs, in order of time
 iops() {

@@ -10,8 +10,8 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use tophalf_wire::{
     BlockStat, CpuReading, Damage, Edge, EdgeSide, End, Event, Facts, Hello, Hops, InterruptTable, Job,
-    Latencies, LogLine, Message, Pass, Placement, Plan, ProcessIo, Reading, Recorded, RunJob, Samples,
-    SoftirqTable, TargetFacts, ThreadReading, Unavailable, Window,
+    KernelConfig, Latencies, LogLine, Message, Pass, Placement, Plan, ProcessIo, Reading, Recorded, RunJob,
+    Samples, SoftirqTable, State, TargetFacts, ThreadReading, Unavailable, Window,
 };
 
 /// Everything one stream told.
@@ -25,6 +25,10 @@ pub struct Recording {
     pub facts: Option<Facts>,
     /// What the target turned out to be.
     pub target: Option<TargetFacts>,
+    /// The state of the device when it was probed.
+    pub state: Option<State>,
+    /// How its kernel was built.
+    pub config: Option<KernelConfig>,
     /// The windows, in their order.
     pub windows: Vec<WindowRecord>,
     /// Lines for people.
@@ -69,6 +73,10 @@ pub struct WindowRecord {
     pub before: Option<EdgeRecord>,
     /// Counters just after its last operation.
     pub after: Option<EdgeRecord>,
+    /// The state of the device before it.
+    pub state_before: Option<State>,
+    /// The state of the device after it.
+    pub state_after: Option<State>,
     /// Its latencies, in their order, still packed.
     pub latencies: Vec<Latencies>,
     /// Cheap counters inside it.
@@ -265,6 +273,10 @@ impl Decoder {
             Message::Log(line) => recording.log.push(line),
             Message::Recorded(file) => recording.recorded.push(file),
             Message::End(end) => keep_first(&mut recording.end, end, "End", &mut recording.faults),
+            Message::State(state) => self.state(state),
+            Message::KernelConfig(config) => {
+                keep_first(&mut recording.config, config, "KernelConfig", &mut recording.faults);
+            }
         }
     }
 
@@ -287,6 +299,18 @@ impl Decoder {
             placement: edge.placement,
         };
         keep_first(slot, whole, name, &mut self.recording.faults);
+    }
+
+    fn state(&mut self, state: State) {
+        let faults = &mut self.recording.faults;
+        let Some(window) = state.window else {
+            return keep_first(&mut self.recording.state, state, "State", faults);
+        };
+        let record = window_of(&mut self.windows, window);
+        match state.side {
+            EdgeSide::Before => keep_first(&mut record.state_before, state, "State before", faults),
+            EdgeSide::After => keep_first(&mut record.state_after, state, "State after", faults),
+        }
     }
 
     /// The whole table at an edge that sent only the rows which changed.

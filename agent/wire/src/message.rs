@@ -1,6 +1,8 @@
 //! What the device sends: one kind of frame a message.
 
-use crate::{Edge, Facts, Hops, Latencies, PROTOCOL, Plan, Samples, TargetFacts, Window};
+use crate::{
+    Edge, Facts, Hops, KernelConfig, Latencies, PROTOCOL, Plan, Samples, State, TargetFacts, Window,
+};
 use alloc::{string::String, vec::Vec};
 use serde::{Deserialize, Serialize};
 
@@ -89,6 +91,10 @@ messages! {
     10 => Recorded(Recorded),
     /// The last frame of a stream. Without it, the run failed.
     11 => End(End),
+    /// The state of the device at one end of a window, or once for a probe.
+    12 => State(State),
+    /// How the kernel was built.
+    13 => KernelConfig(KernelConfig),
 }
 
 /// The first frame. Its body begins with fixed bytes that every version can read of every other:

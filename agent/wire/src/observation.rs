@@ -270,3 +270,94 @@ pub struct HopColumn {
     /// Growth of [`SchedStat::slices`].
     pub slices: LatencyBlock,
 }
+
+/// The state of the device at one end of a window, or once for a probe: what changes by itself and changes
+/// latencies with it. Read further away from the window than [`Edge`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct State {
+    /// The window it belongs to; `None` in a probe.
+    pub window: Option<u32>,
+    /// Which end.
+    pub side: EdgeSide,
+    /// Before the first of it was read.
+    pub begin_ns: u64,
+    /// After the last of it was.
+    pub end_ns: u64,
+    /// `/sys/class/thermal/thermal_zone*`.
+    pub zones: Reading<Vec<ThermalZone>>,
+    /// `/sys/class/thermal/cooling_device*`: what the kernel does against heat now.
+    pub cooling: Reading<Vec<CoolingDevice>>,
+    /// `cpufreq/policy*/stats/time_in_state`.
+    pub time_in_state: Reading<Vec<PolicyTimes>>,
+    /// `/proc/irq/N/effective_affinity_list` of the lines that completions may arrive on.
+    pub irq_cpus: Vec<(u32, Reading<Vec<u16>>)>,
+    /// Attributes and counters of the disk's controller (name, text), as in
+    /// [`crate::ControllerFacts::attributes`], and its error counters where they can be read.
+    pub controller: Vec<(String, Reading<String>)>,
+    /// Several clocks, read one right after the other.
+    pub clocks: Clocks,
+    /// How long a fixed piece of work took; `None` in a probe.
+    pub canary: Option<Canary>,
+}
+
+/// One thermal zone (Documentation/driver-api/thermal/sysfs-api.rst).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThermalZone {
+    /// Its number.
+    pub zone: u16,
+    /// `type`, such as `soc-thmzone`.
+    pub kind: String,
+    /// `temp`, in thousandths of a degree Celsius.
+    pub millidegrees: Reading<i32>,
+}
+
+/// One cooling device: a limit that the kernel may set against heat.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CoolingDevice {
+    /// Its number.
+    pub device: u16,
+    /// `type`, such as `cpufreq-cpu0`.
+    pub kind: String,
+    /// `cur_state`: 0 is no limit.
+    pub state: Reading<u32>,
+}
+
+/// How long the CPUs of a frequency policy have run at each frequency, since boot
+/// (Documentation/cpu-freq/cpufreq-stats.rst).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PolicyTimes {
+    /// The policy's number: that of its first CPU.
+    pub policy: u16,
+    /// `affected_cpus`.
+    pub cpus: Reading<Vec<u16>>,
+    /// Frequency in kHz, time in units of 10 ms.
+    pub times: Vec<(u64, u64)>,
+}
+
+/// Readings of several clocks, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Clocks {
+    /// `CLOCK_MONOTONIC`, which everything here is timed by.
+    pub monotonic_ns: u64,
+    /// `CLOCK_MONOTONIC_RAW`: the same hardware, never adjusted.
+    pub raw_ns: u64,
+    /// `CLOCK_BOOTTIME`: goes on while the device sleeps.
+    pub boottime_ns: u64,
+}
+
+/// A fixed piece of work that touches no memory, done on the I/O thread's CPU by that thread. It takes longer
+/// when the CPU is slowed down.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Canary {
+    /// CPU it ran on.
+    pub cpu: u16,
+    /// Time of the fastest of several repetitions, in nanoseconds.
+    pub best_ns: u64,
+}
+
+/// `/proc/config.gz`: how the kernel was built (`CONFIG_IKCONFIG_PROC`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KernelConfig {
+    /// The file as it is, compressed.
+    pub gzip: Reading<Vec<u8>>,
+}

@@ -1,8 +1,8 @@
 //! Two sides, side by side: what differs, by how many microseconds, and whether the hops explain it.
 
 use super::{
-    Comparison, Explained, Hop, HopPair, LeftOut, MetricComparison, NotComparable, RunSummary, Side,
-    SideSummary, Verdict,
+    Asked, Better, Comparison, Design, Explained, Hop, HopPair, LeftOut, MetricComparison, NotComparable,
+    RunSummary, Side, SideSummary, Verdict, environment, gates,
 };
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ pub const WORTH_EXPLAINING_US: f64 = 0.1;
 ///
 /// # Errors
 /// A side is empty, or the runs did different things.
-pub fn compare(base: &[RunSummary], new: &[RunSummary]) -> Result<Comparison, NotComparable> {
+pub fn compare(base: &[RunSummary], new: &[RunSummary], asked: &Asked) -> Result<Comparison, NotComparable> {
     for (runs, side) in [(base, "base"), (new, "new")] {
         if runs.is_empty() {
             return Err(NotComparable::NoRuns(side));
@@ -38,6 +38,10 @@ pub fn compare(base: &[RunSummary], new: &[RunSummary]) -> Result<Comparison, No
         emulated: all.iter().any(|run| run.system.emulated == Some(true)),
         metrics: METRICS.iter().map(|metric| compare_metric(metric, &base, &new)).collect(),
         hops: hop_pairs(&base, &new),
+        imported: false,
+        margin_percent: asked.margin_percent,
+        gates: gates(&base, &new, asked),
+        environment: environment(&base, &new),
         left_out,
         notes: notes(&all, &base, &new),
     })
@@ -136,6 +140,10 @@ fn side(metric: &Metric, runs: &[&RunSummary]) -> Side {
         boots: boots.map(|boots| boots.len()),
         mean: mean(&values),
         median: median(&values),
+        units: values.len(),
+        stddev_percent: None,
+        outliers: vec![],
+        modes: None,
         values,
     }
 }
@@ -174,7 +182,10 @@ fn compare_metric(metric: &Metric, base_runs: &[&RunSummary], new_runs: &[&RunSu
         )
     };
     MetricComparison {
-        metric: metric.name,
+        metric: metric.name.to_owned(),
+        unit: if metric.name.ends_with("_ns") { "ns" } else { "IOPS" }.to_owned(),
+        better: if metric.name.ends_with("_ns") { Better::Lower } else { Better::Higher },
+        design: Design::UnknownBoots,
         change_percent: means.filter(|(base, _)| *base > 0.0).map(|(base, new)| (new / base - 1.0) * 100.0),
         change_ci95_percent: None,
         added_us_per_op: means.filter(|_| metric.additive).map(|(base, new)| (new - base) / 1e3),
@@ -184,6 +195,9 @@ fn compare_metric(metric: &Metric, base_runs: &[&RunSummary], new_runs: &[&RunSu
         verdict,
         reason: reason.to_owned(),
         smallest_visible_percent: None,
+        interval: None,
+        spread: None,
+        resolution: None,
         explained: if metric.additive && enough { explained(base_runs, new_runs) } else { None },
         base,
         new,

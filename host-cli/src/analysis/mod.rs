@@ -5,15 +5,21 @@ mod compare;
 mod comparison;
 pub mod completion;
 pub mod deltas;
+mod environment;
 mod figures;
+mod gates;
 pub mod hops;
+mod imported;
 pub mod latency;
 pub mod quality;
 mod summary;
 
 pub use compare::{MIN_RUNS, WORTH_EXPLAINING_US, compare};
 pub use comparison::*;
+pub use environment::environment;
 pub use figures::*;
+pub use gates::gates;
+pub use imported::*;
 pub use summary::summarize;
 
 /// `count` per operation; `None` without operations.

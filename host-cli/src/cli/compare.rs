@@ -1,7 +1,7 @@
 //! `tophalf compare`: two sides, each of which is a variant, a folder or a file.
 
 use super::{Answer, show::load};
-use crate::analysis::{self, NotComparable, RunSummary, Verdict};
+use crate::analysis::{self, Asked, NotComparable, RunSummary, Verdict};
 use crate::failure::Failure;
 use crate::report;
 use crate::store::Store;
@@ -18,7 +18,7 @@ pub(super) struct CompareArgs {
 pub(super) fn compare(args: &CompareArgs, store: &Store) -> anyhow::Result<Answer> {
     let base = side(&args.base, store)?;
     let new = side(&args.new, store)?;
-    let comparison = analysis::compare(&base, &new).map_err(|why| match why {
+    let comparison = analysis::compare(&base, &new, &Asked::default()).map_err(|why| match why {
         NotComparable::NoRuns(_) => Failure::device(why.to_string()),
         NotComparable::Differ(_) => Failure::usage(why.to_string()),
     })?;

@@ -1,7 +1,7 @@
 //! Two sides.
 
 use crate::scene::Scene;
-use tophalf::analysis::{MetricComparison, NotComparable, RunSummary, Verdict, compare};
+use tophalf::analysis::{Asked, MetricComparison, NotComparable, RunSummary, Verdict, compare};
 
 fn runs(scene: &Scene, variant: &str, count: usize) -> Vec<RunSummary> {
     (0..count).map(|number| scene.summary(&format!("{variant}-{number}"), variant)).collect()
@@ -19,7 +19,7 @@ fn metric<'a>(comparison: &'a tophalf::analysis::Comparison, name: &str) -> &'a 
 fn microseconds_and_percent_between_two_sides() {
     let base = runs(&with_hops(Scene::hard()), "6.12", 2);
     let new = runs(&with_hops(Scene::threaded()), "6.18", 3);
-    let comparison = compare(&base, &new).unwrap();
+    let comparison = compare(&base, &new, &Asked::default()).unwrap();
     let latency = metric(&comparison, "latency_mean_ns");
     assert_eq!((latency.base.n, latency.new.n, latency.base.boots), (2, 3, Some(1)));
     assert!((latency.added_us_per_op.unwrap() - 23.024).abs() < 1e-9, "{latency:?}");
@@ -38,9 +38,12 @@ fn microseconds_and_percent_between_two_sides() {
 // davidrsch/rrlmgraph-bench#19 and intel/lkp-tests#54: one run a side has values and nothing else.
 #[test]
 fn a_single_run_is_a_value_only() {
-    let comparison =
-        compare(&runs(&with_hops(Scene::hard()), "a", 1), &runs(&with_hops(Scene::threaded()), "b", 1))
-            .unwrap();
+    let comparison = compare(
+        &runs(&with_hops(Scene::hard()), "a", 1),
+        &runs(&with_hops(Scene::threaded()), "b", 1),
+        &Asked::default(),
+    )
+    .unwrap();
     assert!(comparison.hops.iter().all(|hop| hop.added_us.is_none() && hop.new_us.is_some()));
     for metric in &comparison.metrics {
         assert!(metric.base.mean.is_some() && metric.new.mean.is_some());
@@ -57,12 +60,12 @@ fn runs_that_are_not_valid_are_left_out_and_named() {
     let mut base = runs(&Scene::hard(), "a", 2);
     base.extend(runs(&Scene { device_ios: 0.1, device_bytes: 0.1, ..Scene::hard() }, "bad", 1));
     let new = runs(&Scene::threaded(), "b", 2);
-    let comparison = compare(&base, &new).unwrap();
+    let comparison = compare(&base, &new, &Asked::default()).unwrap();
     assert_eq!(metric(&comparison, "iops").base.n, 2);
     assert_eq!(comparison.left_out.len(), 1);
     assert_eq!(comparison.left_out[0].id, "bad-0");
     assert!(!comparison.left_out[0].reasons.is_empty());
-    let comparison = compare(&base[2..], &new).unwrap();
+    let comparison = compare(&base[2..], &new, &Asked::default()).unwrap();
     assert_eq!(metric(&comparison, "iops").verdict, Verdict::Invalid);
     assert_eq!(metric(&comparison, "iops").base.mean, None);
 }
@@ -73,22 +76,24 @@ fn different_work_is_refused() {
     let base = runs(&Scene::hard(), "a", 2);
     let mut span = base.clone();
     span[1].target.span_bytes = Some(1 << 20);
-    let Err(NotComparable::Differ(differ)) = compare(&base, &span) else { panic!("compared") };
+    let Err(NotComparable::Differ(differ)) = compare(&base, &span, &Asked::default()) else {
+        panic!("compared")
+    };
     assert_eq!(differ, ["span: 1048576 bytes against 1073741824 bytes"]);
     let other_cpu = runs(&Scene { io_cpu: 1, ..Scene::hard() }, "b", 2);
-    let Err(refused) = compare(&base, &other_cpu) else { panic!("compared") };
+    let Err(refused) = compare(&base, &other_cpu, &Asked::default()) else { panic!("compared") };
     assert!(refused.to_string().ends_with("placement: CPU0 against CPU1"), "{refused}");
     let larger = runs(&Scene { block_bytes: 8192, ..Scene::hard() }, "b", 2);
-    assert!(matches!(compare(&base, &larger), Err(NotComparable::Differ(_))));
+    assert!(matches!(compare(&base, &larger, &Asked::default()), Err(NotComparable::Differ(_))));
     let real = runs(&Scene { emulated: false, ..Scene::hard() }, "b", 2);
-    assert!(matches!(compare(&base, &real), Err(NotComparable::Differ(_))));
+    assert!(matches!(compare(&base, &real, &Asked::default()), Err(NotComparable::Differ(_))));
 }
 
 #[test]
 fn nothing_is_not_compared() {
     let runs = runs(&Scene::hard(), "a", 1);
-    assert_eq!(compare(&runs, &[]), Err(NotComparable::NoRuns("new")));
-    assert_eq!(compare(&[], &runs), Err(NotComparable::NoRuns("base")));
+    assert_eq!(compare(&runs, &[], &Asked::default()), Err(NotComparable::NoRuns("new")));
+    assert_eq!(compare(&[], &runs, &Asked::default()), Err(NotComparable::NoRuns("base")));
 }
 
 #[test]
@@ -96,11 +101,11 @@ fn boots_are_counted_and_the_median_is_not_the_mean() {
     let mut base = runs(&Scene::hard(), "a", 3);
     base[1].boot_id = Some("b-2".to_owned());
     base[2].iops = Some(1.0);
-    let comparison = compare(&base, &runs(&Scene::hard(), "b", 2)).unwrap();
+    let comparison = compare(&base, &runs(&Scene::hard(), "b", 2), &Asked::default()).unwrap();
     let side = &metric(&comparison, "iops").base;
     assert_eq!(side.boots, Some(2));
     assert!(side.median.unwrap() > 28_000.0 && side.mean.unwrap() < 20_000.0);
     base[0].boot_id = None;
-    let comparison = compare(&base, &runs(&Scene::hard(), "b", 2)).unwrap();
+    let comparison = compare(&base, &runs(&Scene::hard(), "b", 2), &Asked::default()).unwrap();
     assert_eq!(metric(&comparison, "iops").base.boots, None);
 }

@@ -1,7 +1,7 @@
 //! What people read, whole.
 
 use crate::scene::{Scene, header, recording};
-use tophalf::analysis::{RunSummary, compare, summarize};
+use tophalf::analysis::{Asked, RunSummary, compare, summarize};
 use tophalf::report::{json, text};
 use tophalf_wire::{Message, Unavailable};
 
@@ -44,7 +44,7 @@ fn a_comparison() {
     let hops = |scene: Scene| Scene { hops: Some(100), ..scene };
     let mut new = runs(&hops(Scene::threaded()), "6.18");
     new.extend(runs(&Scene { device_ios: 0.1, device_bytes: 0.1, ..Scene::hard() }, "bad").drain(..1));
-    let comparison = compare(&runs(&hops(Scene::hard()), "6.12"), &new).unwrap();
+    let comparison = compare(&runs(&hops(Scene::hard()), "6.12"), &new, &Asked::default()).unwrap();
     insta::assert_snapshot!(text::comparison(&comparison));
     let document = json::comparison(&comparison);
     for name in [

@@ -12,5 +12,8 @@ mod printable;
 pub mod recording;
 pub mod report;
 pub mod run_header;
+mod run_options;
 pub mod session;
 pub mod store;
+mod units;
+mod workload;

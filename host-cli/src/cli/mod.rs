@@ -7,8 +7,6 @@ mod progress;
 mod run;
 mod show;
 mod tree;
-mod units;
-mod workload;
 
 use crate::failure::{EXIT_INVALID, exit_code};
 use crate::printable::printable_lines;

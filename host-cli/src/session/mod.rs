@@ -99,6 +99,8 @@ pub struct Labels {
     pub variant: String,
     /// The name of the workload.
     pub workload: String,
+    /// The place of the run in a campaign, as part of its id.
+    pub campaign_slot: Option<String>,
 }
 
 /// Does one run and stores what it gives. `facts` is what the device was found to be.
@@ -143,7 +145,13 @@ fn header(device: &dyn Device, labels: &Labels) -> RunHeader {
     let now = jiff::Timestamp::now();
     let session = random_u32();
     RunHeader {
-        id: format!("{}-{}-{:04x}", now.strftime("%Y%m%dT%H%M%SZ"), id_part(device.name()), session & 0xffff),
+        id: format!(
+            "{}-{}{}-{:04x}",
+            now.strftime("%Y%m%dT%H%M%SZ"),
+            labels.campaign_slot.as_ref().map_or(String::new(), |slot| format!("{slot}-")),
+            id_part(device.name()),
+            session & 0xffff
+        ),
         // Until the year 2262.
         begun_unix_ns: i64::try_from(now.as_nanosecond()).unwrap_or(i64::MAX),
         host_version: env!("CARGO_PKG_VERSION").to_owned(),

@@ -1,12 +1,12 @@
 //! Names of workloads: `randread-4k`, `mixed70-8k`, `seqwrite-128k`. The name says all that the workload is,
 //! so that two runs of one name did the same.
 
-use super::units::{block_size, write_size};
+use crate::units::{block_size, write_size};
 use tophalf_wire::{Engine, Pattern, Workload};
 
 /// What `--rw` can be, in fio's words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Rw {
+pub(crate) enum Rw {
     Read,
     Write,
     Randread,
@@ -39,7 +39,7 @@ impl Rw {
 }
 
 /// Reads a name.
-pub(super) fn parse(name: &str) -> Result<Workload, String> {
+pub(crate) fn parse(name: &str) -> Result<Workload, String> {
     const EXPECTED: &str =
         "write randread-4k, randwrite-4k, mixed-4k, mixed70-4k (70 % reads), seqread-128k and the like";
     let wrong = || format!("{name:?} is no workload: {EXPECTED}");
@@ -68,7 +68,7 @@ pub(super) fn parse(name: &str) -> Result<Workload, String> {
 }
 
 /// The name of a workload; [`parse`] reads it.
-pub(super) fn name(workload: &Workload) -> String {
+pub(crate) fn name(workload: &Workload) -> String {
     let random = workload.pattern == Pattern::Random;
     let kind = match workload.read_percent {
         100 if random => "randread".to_owned(),
@@ -84,7 +84,7 @@ pub(super) fn name(workload: &Workload) -> String {
 }
 
 /// Changes a workload by `--rw` and `--rwmixread`.
-pub(super) fn change(workload: &mut Workload, rw: Option<Rw>, mix: Option<u8>) -> Result<(), String> {
+pub(crate) fn change(workload: &mut Workload, rw: Option<Rw>, mix: Option<u8>) -> Result<(), String> {
     let mixes = match rw {
         Some(rw) => {
             workload.pattern = rw.pattern();

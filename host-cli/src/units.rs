@@ -2,7 +2,7 @@
 
 /// Reads a size: bytes, or with `k`, `m`, `g` or `t` for powers of 1024 (`4k` is 4096, as for fio and dd).
 /// `4kB` is refused, since it means 4000 to some and 4096 to others.
-pub(super) fn size(text: &str) -> Result<u64, String> {
+pub(crate) fn size(text: &str) -> Result<u64, String> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let number: u64 = number.parse().map_err(|_| format!("{text:?} is no size: write 4096, 4k or 64m"))?;
@@ -25,19 +25,19 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
 }
 
 /// As [`size`], for one operation.
-pub(super) fn block_size(text: &str) -> Result<u32, String> {
+pub(crate) fn block_size(text: &str) -> Result<u32, String> {
     u32::try_from(size(text)?).map_err(|_| format!("{text} is too large for one operation"))
 }
 
 /// A size as [`size`] reads it, as short as it can be.
-pub(super) fn write_size(bytes: u64) -> String {
+pub(crate) fn write_size(bytes: u64) -> String {
     let units = [(30, "g"), (20, "m"), (10, "k")];
     let fits = units.iter().find(|(shift, _)| bytes > 0 && bytes.trailing_zeros() >= *shift);
     fits.map_or_else(|| bytes.to_string(), |(shift, unit)| format!("{}{unit}", bytes >> shift))
 }
 
 /// Reads a number of seconds, such as `10` or `0.5`, into nanoseconds.
-pub(super) fn seconds(text: &str) -> Result<u64, String> {
+pub(crate) fn seconds(text: &str) -> Result<u64, String> {
     const MOST_SECONDS: u64 = 7 * 24 * 3600;
     let wrong = || format!("{text:?} is no number of seconds: write 10 or 0.5");
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));

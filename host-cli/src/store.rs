@@ -38,6 +38,28 @@ impl Store {
         Self { folder: folder.into() }
     }
 
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Every file of a variant, by name, runs that were never finished included; none if there is no such variant.
+    ///
+    /// # Errors
+    /// The folder cannot be listed.
+    pub fn files_of(&self, variant: &str) -> anyhow::Result<Vec<PathBuf>> {
+        let folder = self.folder.join(file_name(variant));
+        let listed = || format!("cannot list {}", folder.display());
+        let entries = match fs::read_dir(&folder) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.with_context(listed)?,
+        };
+        let paths: Result<Vec<PathBuf>, _> = entries.map(|entry| entry.map(|entry| entry.path())).collect();
+        let mut paths = paths.with_context(listed)?;
+        paths.sort();
+        Ok(paths)
+    }
+
     /// Begins a run file.
     ///
     /// # Errors

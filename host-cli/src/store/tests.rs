@@ -126,6 +126,16 @@ fn every_cut_and_every_flip_gives_an_error_or_frames() {
 }
 
 #[test]
+fn files_of_a_variant_are_listed_finished_or_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::new(folder.path());
+    assert_eq!(store.files_of("v").unwrap(), [] as [PathBuf; 0]);
+    let finished = stored(folder.path(), "b", "v");
+    drop(store.begin(&header("a", "v")).unwrap());
+    assert_eq!(store.files_of("v").unwrap(), [folder.path().join("v/a.tophalf.partial"), finished]);
+}
+
+#[test]
 fn what_a_name_means() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::new(folder.path());

@@ -76,6 +76,11 @@ pub struct MetricComparison {
     /// The smallest difference that runs like these would show four times of five. `None` where they are too few
     /// to show any.
     pub smallest_visible_percent: Option<f64>,
+    /// [`MetricComparison::change_percent`] of the plain means with the runs that were left out. `None` where none was.
+    pub change_with_left_out_percent: Option<f64>,
+    /// How far the values drift from the first run to the last, in percent of the base, whatever their side. `None`
+    /// where that cannot be told.
+    pub drift_percent: Option<f64>,
     /// The spread of the runs, side against side.
     pub spread: Option<SpreadChange>,
     /// The values come in steps.
@@ -283,6 +288,9 @@ pub enum NotComparable {
     /// A side is empty.
     #[error("there is no run on the {0} side")]
     NoRuns(&'static str),
+    /// A run is on both sides, or twice on one.
+    #[error("the run {0} is there twice: it would count as two")]
+    Twice(String),
     /// The runs did different things.
     #[error("these runs did different things and must not be compared: {}", .0.join("; "))]
     Differ(Vec<String>),

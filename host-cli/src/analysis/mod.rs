@@ -12,9 +12,10 @@ pub mod hops;
 mod imported;
 pub mod latency;
 pub mod quality;
+pub mod statistics;
 mod summary;
 
-pub use compare::{MIN_RUNS, WORTH_EXPLAINING_US, compare};
+pub use compare::{Judgement, MIN_RUNS, Question, WORTH_EXPLAINING_US, compare, compare_imported, judge};
 pub use comparison::*;
 pub use environment::environment;
 pub use figures::*;

@@ -4,10 +4,12 @@
 
 pub mod agents;
 pub mod analysis;
+pub mod campaign;
 pub mod cli;
 pub mod device;
 pub mod failure;
 pub mod interrupt;
+pub mod load;
 mod printable;
 pub mod recording;
 pub mod report;

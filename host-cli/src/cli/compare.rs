@@ -1,8 +1,9 @@
 //! `tophalf compare`: two sides, each of which is a variant, a folder or a file.
 
-use super::{Answer, show::load};
+use super::Answer;
 use crate::analysis::{self, Asked, NotComparable, RunSummary, Verdict};
 use crate::failure::Failure;
+use crate::load::{Stored, load};
 use crate::report;
 use crate::store::Store;
 use clap::Args;
@@ -31,5 +32,9 @@ pub(super) fn compare(args: &CompareArgs, store: &Store) -> anyhow::Result<Answe
 }
 
 fn side(what: &str, store: &Store) -> anyhow::Result<Vec<RunSummary>> {
-    store.find(what)?.iter().map(|path| load(path)).collect()
+    let measured = |stored| match stored {
+        Stored::Measured(run) => Ok(*run),
+        Stored::Imported(run) => Err(Failure::usage(format!("{} is a run of another tool", run.id))),
+    };
+    load(&store.find(what)?)?.into_iter().map(measured).collect()
 }

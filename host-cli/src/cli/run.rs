@@ -1,14 +1,11 @@
 //! `tophalf run`: one or several runs of one workload on one device.
 
-use super::{
-    Answer,
-    progress::Progress,
-    show::{self, load},
-};
+use super::{Answer, progress::Progress, show};
 use crate::agents::Agents;
 use crate::device;
 use crate::failure::Failure;
 use crate::interrupt::Interrupt;
+use crate::load::load_one;
 use crate::printable::printable;
 use crate::run_options::RunOptions;
 use crate::session::{self, Labels, Observer, request::prepare};
@@ -63,7 +60,7 @@ pub(super) fn run(args: RunArgs, store: &Store) -> anyhow::Result<Answer> {
         let mut over = ran.problem;
         if let Some(file) = &ran.file {
             progress.line(&format!("stored as {}", file.display()));
-            match load(file) {
+            match load_one(file) {
                 Ok(run) => runs.push(run),
                 Err(unreadable) => over = over.or(Some(unreadable)),
             }

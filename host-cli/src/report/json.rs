@@ -1,6 +1,7 @@
 //! Exactly one JSON document for scripts, described in `docs/json.md`.
 
-use crate::analysis::{Comparison, RunSummary};
+use crate::analysis::Comparison;
+use crate::load::Stored;
 use crate::recording::Recording;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -9,9 +10,17 @@ use std::collections::BTreeMap;
 /// The version of these documents. Names may be added to one; a name is never changed or taken away.
 pub const SCHEMA: u32 = 1;
 
-/// `{"schema":1,"runs":[…]}`
-pub fn runs(runs: &[RunSummary]) -> Value {
-    json!({ "schema": SCHEMA, "runs": runs })
+/// `{"schema":1,"runs":[…],"imported":[…]}`
+pub fn stored(all: &[Stored]) -> Value {
+    let mut runs = Vec::new();
+    let mut imported = Vec::new();
+    for stored in all {
+        match stored {
+            Stored::Measured(run) => runs.push(&**run),
+            Stored::Imported(run) => imported.push(run),
+        }
+    }
+    json!({ "schema": SCHEMA, "runs": runs, "imported": imported })
 }
 
 /// `{"schema":1,"comparisons":[…],…}`, one comparison a metric.

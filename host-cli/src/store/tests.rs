@@ -1,6 +1,7 @@
 use super::*;
+use crate::analysis::{Better, ImportSource, ImportedMetric};
 use crate::failure::{EXIT_INVALID, EXIT_USAGE, exit_code};
-use tophalf_wire::{FrameWriter, Hello, Level, LogLine, Message};
+use tophalf_wire::{Event, FrameWriter, Hello, Level, LogLine, Message};
 
 fn header(id: &str, variant: &str) -> RunHeader {
     RunHeader {
@@ -39,7 +40,7 @@ fn messages(path: &Path) -> usize {
 
 #[test]
 fn the_head_is_these_bytes() {
-    let head = encode_head(&header("id", "6.18")).unwrap();
+    let head = run_file::encode_head(&header("id", "6.18")).unwrap();
     // The body is postcard: strings with their length before them, the time as a zigzag varint.
     let body = b"\x02id\x80\x80\xa1\x90\xe9\xac\xff\xfc\x30\x050.1.0\x04T615\x13adb shell -T, su -c\x046.18\x0brandread-4k\x07";
     let mut expected = b"TOPHALF\n\x01\x00".to_vec();
@@ -143,14 +144,103 @@ fn what_a_name_means() {
     let two = stored(folder.path(), "two", "6.12");
     let other = stored(folder.path(), "three", "../etc/passwd");
     assert!(other.starts_with(folder.path()), "{}", other.display());
-    assert_eq!(store.find("6.12").unwrap(), [one.clone(), two.clone()]);
-    assert_eq!(store.find("../etc/passwd").unwrap(), [other]);
-    assert_eq!(store.find("two").unwrap(), [two]);
-    assert_eq!(store.find(one.to_str().unwrap()).unwrap(), [one]);
-    assert_eq!(store.find(folder.path().to_str().unwrap()).unwrap().len(), 3);
+    assert_eq!(store.find("6.12").unwrap().runs, [one.clone(), two.clone()]);
+    assert_eq!(store.find("../etc/passwd").unwrap().runs, [other]);
+    assert_eq!(store.find("two").unwrap().runs, [two]);
+    assert_eq!(store.find(one.to_str().unwrap()).unwrap().runs, [one]);
+    assert_eq!(store.find(folder.path().to_str().unwrap()).unwrap().runs.len(), 3);
     assert_eq!(exit_code(&store.find("7.3").unwrap_err()), EXIT_USAGE);
     let empty = tempfile::tempdir().unwrap();
     assert_eq!(exit_code(&store.find(empty.path().to_str().unwrap()).unwrap_err()), EXIT_INVALID);
+}
+
+fn imported(id: &str, value: f64) -> ImportedRun {
+    ImportedRun {
+        id: id.to_owned(),
+        variant: "5.15".to_owned(),
+        workload: "mixed-st".to_owned(),
+        device: None,
+        boot: None,
+        kernel: None,
+        order: Some(1),
+        metrics: vec![ImportedMetric {
+            name: "score".to_owned(),
+            unit: "score".to_owned(),
+            better: Better::Higher,
+            value,
+        }],
+        source: ImportSource {
+            format: "csv".to_owned(),
+            file: "ufs-report.csv".to_owned(),
+            crc32: "9ae0daaf".to_owned(),
+            line: Some(2),
+        },
+    }
+}
+
+#[test]
+fn an_imported_run_is_kept_once_and_never_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::new(folder.path());
+    // A value whose nearest neighbours differ in the last digit alone.
+    let run = imported("ufs-report-1", 18217.290_000_000_003);
+    let path = store.keep_imported(&run).unwrap();
+    assert_eq!(path, folder.path().join("5.15/ufs-report-1.imported.json"));
+    assert_eq!(read_imported(&path).unwrap(), run);
+    assert_eq!(store.keep_imported(&run).unwrap(), path, "the same again");
+    let before = fs::read(&path).unwrap();
+    let error = store.keep_imported(&imported("ufs-report-1", 18218.0)).unwrap_err();
+    assert_eq!(exit_code(&error), EXIT_USAGE);
+    assert!(error.to_string().contains("another run"), "{error}");
+    assert_eq!(fs::read(&path).unwrap(), before);
+    assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1, "no temporary file is left");
+    for value in [f64::NAN, f64::INFINITY] {
+        assert_eq!(exit_code(&store.keep_imported(&imported("other", value)).unwrap_err()), EXIT_USAGE);
+    }
+    assert_eq!(store.find("5.15").unwrap().runs, [path.clone()]);
+    assert_eq!(store.find("ufs-report-1").unwrap().runs, [path]);
+}
+
+#[test]
+fn what_is_not_exactly_an_imported_run_is_refused_with_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = Store::new(folder.path()).keep_imported(&imported("one", 2.5)).unwrap();
+    let good = fs::read_to_string(&path).unwrap();
+    let says = |text: &str, words: &[&str]| {
+        fs::write(&path, text).unwrap();
+        let error = read_imported(&path).unwrap_err();
+        assert_eq!(exit_code(&error), EXIT_INVALID);
+        for word in ["one.imported.json"].iter().chain(words) {
+            assert!(error.to_string().contains(word), "{word:?} is not in {error}");
+        }
+    };
+    says("", &["no imported run", "line 1"]);
+    says(&good[..good.len() / 2], &["no imported run", "line"]);
+    says(&good.replace("2.5", "NaN"), &["line 16"]);
+    says(&good.replace("2.5", "1e999"), &["line 16", "number out of range"]);
+    says(&good.replace("2.5", "null"), &["line 16", "invalid type"]);
+    says(&good.replace("\"workload\"", "\"work\""), &["unknown field `work`", "line 6"]);
+    says(&good.replace("\"schema\": 1", "\"schema\": 2, \"new\": 0"), &["schema 2"]);
+    says(&format!("{good}{good}"), &["trailing characters", "line"]);
+    says(&" ".repeat(5 << 20), &["too long"]);
+}
+
+#[test]
+fn files_of_something_else_are_counted_and_never_taken_for_runs() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::new(folder.path());
+    fs::create_dir_all(folder.path().join("v/below")).unwrap();
+    for name in ["v/fio.json", "v/notes.txt", "v/below/tophalf", "v/.hidden", "v/two.tophalf.partial"] {
+        fs::write(folder.path().join(name), "x").unwrap();
+    }
+    let error = store.find("v").unwrap_err();
+    assert_eq!(exit_code(&error), EXIT_INVALID);
+    assert!(error.to_string().contains("only 3 files of something else"), "{error}");
+    let run = stored(folder.path(), "one", "v");
+    fs::create_dir(folder.path().join("campaigns")).unwrap();
+    fs::write(folder.path().join("campaigns/plan.toml"), "schema = 1").unwrap();
+    let whole = store.find(folder.path().to_str().unwrap()).unwrap();
+    assert_eq!(whole, Found { runs: vec![run], foreign: 3 });
 }
 
 #[test]

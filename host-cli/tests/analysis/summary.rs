@@ -2,6 +2,7 @@
 
 use crate::scene::{Scene, header, recording};
 use tophalf::analysis::{PerCpu, summarize};
+use tophalf::load::Stored;
 use tophalf_wire::{Edge, Latencies, LatencyBlock, Message};
 
 #[test]
@@ -148,7 +149,7 @@ fn reads_and_writes_have_their_own_distributions() {
 #[test]
 fn the_json_has_the_names_of_the_contract() {
     let run = Scene { hops: Some(100), ..Scene::threaded() }.summary("r", "v");
-    let document = tophalf::report::json::runs(&[run]);
+    let document = tophalf::report::json::stored(&[Stored::Measured(Box::new(run))]);
     assert_eq!(document["schema"], 1);
     let run = &document["runs"][0];
     for name in [

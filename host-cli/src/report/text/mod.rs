@@ -2,10 +2,12 @@
 //! line is the answer.
 
 mod comparison;
+mod imported;
 mod probe;
 mod run;
 
 pub use comparison::comparison;
+pub use imported::imported;
 pub use probe::probe;
 pub use run::run;
 

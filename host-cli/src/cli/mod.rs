@@ -1,5 +1,6 @@
 //! The command line: one file a command, each of which parses, calls and gives an `Answer`.
 
+mod campaign;
 mod compare;
 mod devices;
 mod probe;
@@ -55,6 +56,8 @@ enum Command {
     Probe(probe::ProbeArgs),
     /// Measure
     Run(Box<run::RunArgs>),
+    /// Measure several variants by a plan, in a fair order
+    Campaign(campaign::CampaignArgs),
     /// Show runs that were stored
     Show(show::ShowArgs),
     /// Put two sides next to one another
@@ -88,6 +91,7 @@ pub fn main() -> ExitCode {
         Command::Devices(args) => devices::devices(args),
         Command::Probe(args) => probe::probe(args),
         Command::Run(args) => run::run(*args, &store),
+        Command::Campaign(args) => campaign::campaign(args, &store),
         Command::Show(args) => show::show(&args, &store),
         Command::Compare(args) => compare::compare(&args, &store),
     };

@@ -1,6 +1,6 @@
 //! This machine, measured by the same agent.
 
-use super::{Access, Device, is_disk_name, process};
+use super::{Access, Device, ShellDone, is_disk_name, process};
 use crate::agents::{Agent, Agents, check_version};
 use crate::failure::Failure;
 use crate::printable::printable;
@@ -94,5 +94,15 @@ impl Device for LocalDevice {
 
     fn scratch_folder(&self) -> String {
         std::env::temp_dir().display().to_string()
+    }
+
+    fn shell(&self, script: &str, limit: Duration) -> anyhow::Result<ShellDone> {
+        let done =
+            process::finish(Command::new("sh").args(["-c", script]), limit).context("cannot run sh")?;
+        let done = done.ok_or_else(|| {
+            Failure::device(format!("`{}` did not end within {} s", printable(script, 200), limit.as_secs()))
+        })?;
+        // Ended by a signal: as a shell would tell it.
+        Ok(ShellDone { code: done.status.code().unwrap_or(128), said: done.text() + &done.stderr })
     }
 }

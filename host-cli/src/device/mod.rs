@@ -7,6 +7,7 @@ pub mod process;
 
 use crate::agents::Agents;
 use process::Piped;
+use std::time::Duration;
 use tophalf_wire::Plan;
 
 /// A device that an agent can be started on.
@@ -41,6 +42,21 @@ pub trait Device {
 
     /// Folder where a file can be made for a run; ends without a slash.
     fn scratch_folder(&self) -> String;
+
+    /// Runs a script in the device's shell, as root where the agent is, at most `limit`.
+    ///
+    /// # Errors
+    /// The device does not answer, or not in time. What the script returns is no error here.
+    fn shell(&self, script: &str, limit: Duration) -> anyhow::Result<ShellDone>;
+}
+
+/// What a script did.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShellDone {
+    /// Its exit code.
+    pub code: i32,
+    /// What it printed, both outputs together where the transport does not keep them apart.
+    pub said: String,
 }
 
 /// What agents on a device may do.

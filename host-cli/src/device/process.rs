@@ -1,5 +1,6 @@
 //! A child process heard through pipes, with limits on time and memory.
 
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::{
     collections::VecDeque,
     io::{self, Read},
@@ -118,10 +119,13 @@ impl Piped {
         self.stdin = None;
     }
 
-    /// Ends it now.
+    /// Ends it now, and what it started in its process group.
     pub fn kill(&mut self) {
-        // It may have ended already.
-        let _ = self.child.kill();
+        // Once it was waited for, its number may be another's.
+        if matches!(self.child.try_wait(), Ok(None)) {
+            // It may be ending at this moment.
+            let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
+        }
     }
 
     /// Waits for its end, at most `limit`.
@@ -257,6 +261,18 @@ mod tests {
         let begun = Instant::now();
         assert!(finish(&mut sh("exec sleep 100"), Duration::from_millis(200)).unwrap().is_none());
         assert!(begun.elapsed() < Duration::from_secs(20));
+    }
+
+    #[test]
+    fn what_a_child_started_is_ended_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let alive = folder.path().join("alive");
+        let script = format!("while :; do touch {}; sleep 0.02; done & wait", alive.display());
+        assert!(finish(&mut sh(&script), Duration::from_millis(500)).unwrap().is_none());
+        thread::sleep(Duration::from_millis(100));
+        std::fs::remove_file(&alive).unwrap();
+        thread::sleep(Duration::from_millis(200));
+        assert!(!alive.exists());
     }
 
     #[test]

@@ -157,7 +157,7 @@ fn last_lines(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::device::Access;
+    use crate::device::{Access, ShellDone};
     use std::process::Command;
     use tophalf_wire::{FrameWriter, Hello, Outcome, Overhead, ProbeJob};
 
@@ -188,6 +188,9 @@ mod tests {
         }
         fn scratch_folder(&self) -> String {
             "/tmp".to_owned()
+        }
+        fn shell(&self, _: &str, _: Duration) -> anyhow::Result<ShellDone> {
+            anyhow::bail!("there is no shell here")
         }
     }
 

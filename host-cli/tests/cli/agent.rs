@@ -79,7 +79,7 @@ fn answer(plan: &Plan, scenario: &str) -> Vec<Message> {
         Job::Run(job) => Some(job.hops_ops).filter(|&ops| ops > 0),
         Job::Probe(_) => None,
     };
-    let scene = Scene { controller: Some(controller), windows: 2, hops, ..Scene::hard() };
+    let scene = Scene { controller: Some(controller), windows: 2, hops, boot_id: boot_id(), ..Scene::hard() };
     let mut facts = scene.facts();
     if scenario == "shell" {
         let denied = || Unavailable::new("read /sys/block: Permission denied (os error 13)");
@@ -117,6 +117,13 @@ fn answer(plan: &Plan, scenario: &str) -> Vec<Message> {
         }
         _ => messages,
     }
+}
+
+/// The boot that the device is in: `$FAKE/boot-id` where a test makes boots.
+fn boot_id() -> String {
+    let folder = std::env::var_os("FAKE").map(std::path::PathBuf::from).unwrap_or_default();
+    std::fs::read_to_string(folder.join("boot-id"))
+        .map_or_else(|_| "b-1".to_owned(), |id| id.trim().to_owned())
 }
 
 fn ended(mut messages: Vec<Message>, outcome: Outcome) -> Vec<Message> {

@@ -6,6 +6,7 @@
 mod adb;
 mod agent;
 mod bench;
+mod campaign;
 mod compare;
 mod output;
 #[allow(dead_code, unused_imports, reason = "the tests of the analysis use the rest")]

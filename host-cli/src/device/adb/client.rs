@@ -43,15 +43,24 @@ impl Client {
 
     /// As [`Client::run`], with something on standard input.
     pub(super) fn run_with_input(&self, arguments: &[&str], input: &[u8]) -> anyhow::Result<Finished> {
-        process::finish_with_input(&mut self.command(arguments), input, LIMIT)
-            .map_err(|error| self.cannot_start(error))?
-            .ok_or_else(|| {
-                Failure::device(format!(
-                    "`adb {}` did not end within {} s: replug the device, or `adb kill-server`",
-                    arguments.join(" "),
-                    LIMIT.as_secs()
-                ))
-            })
+        self.run_within(LIMIT, arguments, input)?.ok_or_else(|| {
+            Failure::device(format!(
+                "`adb {}` did not end within {} s: replug the device, or `adb kill-server`",
+                arguments.join(" "),
+                LIMIT.as_secs()
+            ))
+        })
+    }
+
+    /// As [`Client::run_with_input`], with another limit; `None` if it took longer.
+    pub(super) fn run_within(
+        &self,
+        limit: Duration,
+        arguments: &[&str],
+        input: &[u8],
+    ) -> anyhow::Result<Option<Finished>> {
+        process::finish_with_input(&mut self.command(arguments), input, limit)
+            .map_err(|error| self.cannot_start(error))
     }
 
     /// As [`Client::run`], and it must have succeeded.

@@ -11,16 +11,20 @@ mod root;
 pub use list::{Attached, State};
 pub use root::Root;
 
-use super::{Access, Device, is_disk_name, process::Piped};
+use super::{Access, Device, ShellDone, is_disk_name, process::Piped};
 use crate::agents::{Agent, Agents, check_version};
 use crate::failure::Failure;
 use crate::printable::printable;
 use anyhow::Context;
 use client::Client;
+use std::time::Duration;
 use tophalf_wire::Plan;
 
 /// The folder on a phone where its shell may keep and run programs.
 const FOLDER: &str = "/data/local/tmp/tophalf";
+
+/// Stands before the exit code of a script.
+const EXIT_CODE: &str = "tophalf: exit code";
 
 /// How the agent's output comes back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -187,5 +191,28 @@ impl Device for AdbDevice {
 
     fn scratch_folder(&self) -> String {
         FOLDER.to_owned()
+    }
+
+    fn shell(&self, script: &str, limit: Duration) -> anyhow::Result<ShellDone> {
+        // Old devices do not pass an exit code on, so it comes as text.
+        let told = format!("( {script}\n) 2>&1; echo \"{EXIT_CODE} $?\"");
+        let (command, input) = root::script(self.root, &told);
+        let shown = printable(script, 200);
+        let done = self.adb.run_within(limit, &["shell", &command], input.as_bytes())?;
+        let done = done.ok_or_else(|| {
+            Failure::device(format!("`{shown}` did not end on the device within {} s", limit.as_secs()))
+        })?;
+        let text = done.text();
+        let told = text
+            .trim_end()
+            .rsplit_once(EXIT_CODE)
+            .and_then(|(said, code)| Some((said, code.trim().parse().ok()?)));
+        match told {
+            Some((said, code)) => Ok(ShellDone { code, said: said.to_owned() }),
+            None => Err(Failure::device(format!(
+                "`{shown}` was not run to its end on the device: {}",
+                done.said()
+            ))),
+        }
     }
 }

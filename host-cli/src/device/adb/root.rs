@@ -65,6 +65,18 @@ impl Root {
     }
 }
 
+/// How a whole script, in any words, is given to the device's shell: the command and its standard input.
+pub(super) fn script(root: Option<Root>, script: &str) -> (String, String) {
+    // No shell ends a quotation at anything but a quote.
+    let quoted = || format!("'{}'", script.replace('\'', r"'\''"));
+    match root {
+        None | Some(Root::Shell) => (script.to_owned(), String::new()),
+        Some(Root::SuCommand) => (format!("su -c {}", quoted()), String::new()),
+        Some(Root::SuUser) => (format!("su 0 sh -c {}", quoted()), String::new()),
+        Some(Root::SuInput) => ("su".to_owned(), format!("{script}\n")),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,6 +85,27 @@ mod tests {
 
     fn answer(stdout: &str) -> Finished {
         Finished { status: ExitStatus::from_raw(0), stdout: stdout.into(), stderr: String::new() }
+    }
+
+    #[test]
+    fn scripts_are_passed_whole_to_every_su() {
+        let words = "echo \"it's\" '$x'; exit 3";
+        for root in [None, Some(Root::Shell), Some(Root::SuInput)] {
+            let (command, input) = script(root, words);
+            assert!(command == words || input == format!("{words}\n"), "{root:?}");
+        }
+        // As the device's shell reads it.
+        for (root, su) in
+            [(Root::SuCommand, "su() { sh -c \"$2\"; }"), (Root::SuUser, "su() { shift; \"$@\"; }")]
+        {
+            let (command, _) = script(Some(root), words);
+            let done =
+                std::process::Command::new("sh").args(["-c", &format!("{su}; {command}")]).output().unwrap();
+            assert_eq!(
+                (String::from_utf8_lossy(&done.stdout).as_ref(), done.status.code()),
+                ("it's $x\n", Some(3))
+            );
+        }
     }
 
     #[test]

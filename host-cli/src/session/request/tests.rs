@@ -1,6 +1,7 @@
 use super::*;
-use crate::device::process::Piped;
+use crate::device::{ShellDone, process::Piped};
 use crate::failure::{EXIT_USAGE, exit_code};
+use std::time::Duration;
 use tophalf_wire::{ControllerFacts, Engine, Pattern, Plan, Reading, Unavailable};
 
 /// A device that only says what it may do.
@@ -30,6 +31,9 @@ impl Device for Fake {
     }
     fn scratch_folder(&self) -> String {
         "/data/local/tmp/tophalf".to_owned()
+    }
+    fn shell(&self, _: &str, _: Duration) -> anyhow::Result<ShellDone> {
+        anyhow::bail!("there is no shell here")
     }
 }
 

@@ -2,11 +2,12 @@
 //! are a contract, documented in `docs/json.md`. A figure that could not be computed is `null` and has an
 //! entry in [`RunSummary::unavailable`]; it is never zero.
 
-use serde::Serialize;
+use super::name::{Name, known_name};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Everything that is said of one run.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RunSummary {
     /// The run's name, and the stem of its file's.
     pub id: String,
@@ -69,7 +70,7 @@ pub struct RunSummary {
 }
 
 /// What a run ran on.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SystemSummary {
     /// `uname -r`.
     pub kernel_release: Option<String>,
@@ -88,7 +89,7 @@ pub struct SystemSummary {
 }
 
 /// What was read or written.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TargetSummary {
     /// As asked.
     pub path: Option<String>,
@@ -107,12 +108,14 @@ pub struct TargetSummary {
 }
 
 /// How the target was used.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoadSummary {
     /// `psync`.
-    pub engine: &'static str,
+    #[serde(deserialize_with = "known_name")]
+    pub engine: Name,
     /// `random` or `sequential`.
-    pub pattern: &'static str,
+    #[serde(deserialize_with = "known_name")]
+    pub pattern: Name,
     /// Reads among 100 operations.
     pub read_percent: u8,
     /// Bytes of one operation.
@@ -126,7 +129,7 @@ pub struct LoadSummary {
 }
 
 /// A distribution of latencies, in nanoseconds. Percentiles are values that occurred (nearest rank).
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LatencySummary {
     /// How many.
     pub count: u64,
@@ -147,7 +150,7 @@ pub struct LatencySummary {
 }
 
 /// How completions get from the interrupt to whoever waits for them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CompletionPath {
     /// In the hard interrupt handler.
@@ -169,7 +172,7 @@ pub enum CompletionPath {
 }
 
 /// The verdict on the completion path and what it rests on.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Completion {
     /// The verdict.
     pub path: CompletionPath,
@@ -184,7 +187,7 @@ pub struct Completion {
 }
 
 /// An interrupt thread.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ThreadSummary {
     /// Its process number.
     pub pid: u32,
@@ -199,7 +202,7 @@ pub struct ThreadSummary {
 }
 
 /// Interrupts and context switches per operation.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct PerOp {
     /// Interrupts of the disk's controller. Below 1 is legal: one handler run may collect several.
     pub interrupts: Option<f64>,
@@ -214,7 +217,7 @@ pub struct PerOp {
 }
 
 /// Counts of one CPU over all windows of the pass that [`PerOp`] is from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PerCpu {
     /// Its number.
     pub cpu: u16,
@@ -229,10 +232,11 @@ pub struct PerCpu {
 }
 
 /// One part of an operation of the hops pass. Only means add up.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Hop {
     /// `irq-thread-wake`, `irq-thread-run`, `ksoftirqd-wake`, `ksoftirqd-run`, `submitter-wake` or `total`.
-    pub name: &'static str,
+    #[serde(deserialize_with = "known_name")]
+    pub name: Name,
     /// Mean, in nanoseconds.
     pub mean_ns: f64,
     /// Median, in nanoseconds.
@@ -277,12 +281,13 @@ impl CompletionPath {
 }
 
 /// One window of a run.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct WindowSummary {
     /// Its number.
     pub window: u32,
     /// `timed` or `hops`.
-    pub pass: &'static str,
+    #[serde(deserialize_with = "known_name")]
+    pub pass: Name,
     /// Its beginning, nanoseconds of `CLOCK_MONOTONIC`.
     pub begin_ns: u64,
     /// Its length, in nanoseconds.
@@ -298,7 +303,7 @@ pub struct WindowSummary {
 }
 
 /// Whether a run can be trusted.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quality {
     /// No check failed.
     pub valid: bool,
@@ -309,7 +314,7 @@ pub struct Quality {
 }
 
 /// What measuring cost.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct OverheadSummary {
     /// The loop without its I/O, per operation, in nanoseconds. Part of every latency.
     pub loop_ns: u64,

@@ -11,6 +11,7 @@ mod gates;
 pub mod hops;
 mod imported;
 pub mod latency;
+mod name;
 pub mod quality;
 pub mod statistics;
 mod summary;

@@ -1,7 +1,7 @@
 //! The verdict on one metric: from the figures of runs alone.
 
 use crate::analysis::statistics::{
-    ALPHA, Arm, Effect, Intervals, Layout, Model, Permutation, Value, bootstrap, fewest_units,
+    ALPHA, Arm, Effect, Intervals, Layout, Model, Permutation, Sequence, Value, bootstrap, fewest_units,
     permutation_test, smallest_visible, stddev, units_to_show,
 };
 use crate::analysis::{Better, Design, Verdict};
@@ -119,6 +119,7 @@ fn fill(judgement: &mut Judgement, layout: &Layout, effect: &Effect, permutation
 /// What units are compared within.
 fn within(layout: &Layout) -> &'static str {
     match layout.design {
+        _ if layout.paired => " in pairs of neighbours",
         Design::WithinBoots => " within boots",
         Design::AcrossBoots | Design::UnknownBoots if layout.blocks > 1 => " within devices",
         Design::AcrossBoots | Design::UnknownBoots => "",
@@ -136,16 +137,6 @@ fn decide(
     if let Some(why) = question.blocked {
         return (Verdict::Inconclusive, why.to_owned());
     }
-    if effect.confounded {
-        let drift = effect.drift_percent.unwrap_or_default();
-        return (
-            Verdict::Inconclusive,
-            format!(
-                "the values drift by {drift:+.1} % over the runs, and the sides were not interleaved, so that the drift \
-                 looks like a difference: measure them in turns (tophalf campaign)"
-            ),
-        );
-    }
     if permutation.is_some_and(|permutation| permutation.smallest_p > ALPHA) {
         return (Verdict::Inconclusive, too_few(layout, permutation));
     }
@@ -155,6 +146,9 @@ fn decide(
     let excludes_zero = interval[0] > 0.0 || interval[1] < 0.0;
     let inside_margin = -margin < interval[0] && interval[1] < margin;
     if p_value <= ALPHA && excludes_zero {
+        if let Some(sequence) = effect.sequence.filter(|sequence| sequence.p_value > ALPHA) {
+            return (Verdict::Inconclusive, not_in_turns(effect, sequence, p_value));
+        }
         if inside_margin {
             return (
                 Verdict::NoDifference,
@@ -167,7 +161,8 @@ fn decide(
     }
     let visible = judgement.smallest_visible_percent;
     let small_enough = visible.is_some_and(|visible| visible <= margin);
-    if p_value > ALPHA && small_enough && inside_margin {
+    let drifts = effect.sequence.is_some_and(|sequence| sequence.drifts);
+    if p_value > ALPHA && small_enough && inside_margin && !drifts {
         return (
             Verdict::NoDifference,
             format!(
@@ -178,6 +173,17 @@ fn decide(
         );
     }
     (Verdict::Inconclusive, not_decided(question, judgement, layout, effect, p_value))
+}
+
+/// Says that a drift may be all there is.
+fn not_in_turns(effect: &Effect, sequence: Sequence, p_value: f64) -> String {
+    let drift = effect.drift_percent.unwrap_or_default();
+    format!(
+        "p = {} by itself, but the sides were not measured in turns, and with a drift of {drift:+.1} % over the runs, which \
+         looks like a difference, it is {}: measure them in turns (tophalf campaign)",
+        shown_p(p_value),
+        shown_p(sequence.p_value)
+    )
 }
 
 /// Why there is neither a difference nor none.
@@ -196,7 +202,7 @@ fn not_decided(
     };
     let Some(visible) = judgement.smallest_visible_percent else { return reason };
     if visible <= margin {
-        reason.push_str(&format!(", and none of one smaller than {margin} %"));
+        reason.push_str(&format!(", and none that it is smaller than {margin} %"));
         return reason;
     }
     reason.push_str(&format!(

@@ -8,7 +8,7 @@ use rand_pcg::Pcg64Mcg;
 use statrs::distribution::{ContinuousCDF, Normal};
 
 /// With fewer independent units a side the interval would be too narrow, and that of the linear model is used.
-const FEWEST_UNITS: usize = 10;
+const FEWEST_UNITS: usize = 20;
 /// With more, resampling tells nothing that the linear model does not, and takes long.
 const MOST_UNITS: usize = 1000;
 const RESAMPLES: usize = 2000;
@@ -26,7 +26,7 @@ pub struct Intervals {
 
 /// Resamples the units of each side, whole (a boot's runs stay together: Davison and Hinkley 1997, section 3.8), less
 /// the drift that `effect` took out, and takes percentiles that are spread to make up for small samples (the
-/// expanded percentile interval, Hesterberg 2015). `None` outside of 10 to 1000 units a side, where
+/// expanded percentile interval, Hesterberg 2015). `None` outside of 20 to 1000 units a side, where
 /// units are compared within blocks, or where the base may be 0.
 pub fn bootstrap(layout: &Layout, effect: &Effect) -> Option<Intervals> {
     if layout.blocks != 1 || layout.fewest() < FEWEST_UNITS || layout.units.len() > 2 * MOST_UNITS {

@@ -53,7 +53,7 @@ pub fn outliers(values: &[f64]) -> Vec<(usize, f64)> {
 
 /// For each number of values from 6 on: of normal samples that large, two in a thousand have no more than this part
 /// of their sum of squares left within two groups that are split as well as can be, each of at least two values.
-/// Found by simulation (`tests/data/statistics/references.py`); what lies between two rows takes the upper one.
+/// Found by simulation (`tests/data/statistics/two_groups.py`); what lies between two rows takes the upper one.
 const TWO_GROUPS: [(usize, f64); 9] = [
     (6, 0.0147),
     (7, 0.0258),

@@ -10,7 +10,7 @@ use super::{ALPHA, Arm, Layout, Unit, mean, stddev, t_quantile, t_two_sided};
 const MOST_INFLATION: f64 = 1.5;
 /// Fewest degrees of freedom that are left when the time is taken out.
 const FEWEST_FREEDOM: f64 = 3.0;
-/// Below this a slope within the sides is taken for real when the sides were not interleaved.
+/// Below this a drift within the sides is taken for real where the sides were not interleaved.
 const DRIFT_ALPHA: f64 = 0.1;
 
 /// How the difference was estimated.
@@ -44,8 +44,17 @@ pub struct Effect {
     /// The values drift by this much, in percent of the base's level, from the first unit to the last. `None` where
     /// the drift was not estimated.
     pub drift_percent: Option<f64>,
-    /// The sides were not interleaved and the values drift within them: the difference may be nothing but that.
-    pub confounded: bool,
+    /// Where the sides were not interleaved: what a drift could have done.
+    pub sequence: Option<Sequence>,
+}
+
+/// What a drift could have done to sides that were not measured in turns.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Sequence {
+    /// Probability of a difference at least this large by chance and a linear drift together.
+    pub p_value: f64,
+    /// The values do drift within the sides.
+    pub drifts: bool,
 }
 
 /// Sums of squares and products of side, time and value, each less its block's mean.
@@ -145,8 +154,9 @@ impl Effect {
             let variance = sums.residual_squares(added, 0.0) / freedom;
             Self::one_variance(layout, added, variance, variance / sums.side_side, freedom)
         };
-        let (drift_percent, confounded) = drift_within_sides(&sums, freedom, plain.base);
-        Some(Self { drift_percent, confounded: confounded && !interleaved, ..plain })
+        let sequence = if interleaved { None } else { sequence(layout, freedom - 1.0) };
+        let drift_percent = sequence.and_then(|(_, drift)| percent(drift, plain.base));
+        Some(Self { drift_percent, sequence: sequence.map(|(sequence, _)| sequence), ..plain })
     }
 
     fn one_variance(layout: &Layout, added: f64, variance: f64, added_variance: f64, freedom: f64) -> Self {
@@ -162,7 +172,7 @@ impl Effect {
             freedom,
             model: Model::Blocks,
             drift_percent: None,
-            confounded: false,
+            sequence: None,
         }
     }
 
@@ -187,7 +197,7 @@ impl Effect {
             freedom: if weights > 0.0 { sum * sum / weights } else { base_freedom + new_freedom },
             model: Model::Welch,
             drift_percent: None,
-            confounded: false,
+            sequence: None,
         })
     }
 
@@ -234,16 +244,28 @@ fn percent(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole * 100.0)
 }
 
-/// The common slope within the sides, in percent of the base over the whole time, and whether it is there.
-fn drift_within_sides(sums: &Centred, freedom: f64, base: f64) -> (Option<f64>, bool) {
-    let Some(inflation) = sums.inflation().filter(|_| freedom >= 2.0) else { return (None, false) };
+/// The model with the drift for sides that were not interleaved, and the drift from the first unit to the last. Time
+/// counts by places, so that the night between two sides is no longer than the minute between two runs. `None` where
+/// the times are not known, or too few units are left to estimate it from.
+fn sequence(layout: &Layout, freedom: f64) -> Option<(Sequence, f64)> {
+    let mut by_time: Vec<(usize, f64)> =
+        layout.units.iter().enumerate().map(|(at, unit)| Some((at, unit.at?))).collect::<Option<_>>()?;
+    by_time.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let mut in_places = layout.clone();
+    for (place, (at, _)) in by_time.into_iter().enumerate() {
+        in_places.units[at].at = Some(place as f64);
+    }
+    let sums = Centred::of(&in_places);
+    let inflation = sums.inflation().filter(|_| freedom >= 1.0)?;
     let (side, drift) = sums.both();
-    let variance = sums.residual_squares(side, drift) / (freedom - 1.0);
-    let error = (variance * inflation / sums.time_time).sqrt();
-    let real = if error > 0.0 {
-        t_two_sided(drift / error, freedom - 1.0).is_some_and(|p| p < DRIFT_ALPHA)
-    } else {
-        drift != 0.0
+    let variance = sums.residual_squares(side, drift) / freedom;
+    let p = |coefficient: f64, squares: f64| {
+        let error = (variance * inflation / squares).sqrt();
+        if error > 0.0 { t_two_sided(coefficient / error, freedom).unwrap_or(1.0) } else { 0.0 }
     };
-    (percent(drift, base), real)
+    let sequence = Sequence {
+        p_value: p(side, sums.side_side),
+        drifts: drift != 0.0 && p(drift, sums.time_time) < DRIFT_ALPHA,
+    };
+    Some((sequence, drift))
 }

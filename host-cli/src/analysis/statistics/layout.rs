@@ -49,7 +49,13 @@ pub struct Layout {
     pub units: Vec<Unit>,
     /// How many blocks there are.
     pub blocks: usize,
+    /// The blocks are pairs of neighbours in time, one of each side.
+    pub paired: bool,
 }
+
+/// From so many units a side on, neighbours in time are compared with one another where the sides alternate: what
+/// wanders slowly then cancels. With fewer, the degrees of freedom are worth more.
+const FEWEST_PAIRS: usize = 10;
 
 impl Layout {
     /// Finds the units.
@@ -71,7 +77,13 @@ impl Layout {
             let units = boots.iter().enumerate();
             let units =
                 units.flat_map(|(block, runs)| runs.iter().map(move |run| unit(&[run], block, times_known)));
-            return Self { design: Design::WithinBoots, units: units.collect(), blocks: boots.len() };
+            return Self {
+                design: Design::WithinBoots,
+                units: units.collect(),
+                blocks: boots.len(),
+                paired: false,
+            }
+            .in_pairs();
         }
         let cells = boots.iter().flat_map(|runs| {
             let of_arm = |arm| runs.iter().copied().filter(|run| run.arm == arm).collect::<Vec<_>>();
@@ -92,10 +104,32 @@ impl Layout {
             let units = devices.iter().enumerate();
             let units =
                 units.flat_map(|(block, cells)| cells.iter().map(move |runs| unit(runs, block, times_known)));
-            return Self { design, units: units.collect(), blocks: devices.len() };
+            return Self { design, units: units.collect(), blocks: devices.len(), paired: false }.in_pairs();
         }
         let units = cells.iter().map(|runs| unit(runs, 0, times_known));
-        Self { design, units: units.collect(), blocks: 1 }
+        Self { design, units: units.collect(), blocks: 1, paired: false }.in_pairs()
+    }
+
+    /// Makes each pair of neighbours in time a block, if there are enough and every pair of every block holds both
+    /// sides, as with ABBA and BAAB.
+    fn in_pairs(mut self) -> Self {
+        if self.fewest() < FEWEST_PAIRS || self.units.iter().any(|unit| unit.at.is_none()) {
+            return self;
+        }
+        self.units.sort_by(|a, b| {
+            a.block.cmp(&b.block).then(a.at.unwrap_or_default().total_cmp(&b.at.unwrap_or_default()))
+        });
+        let pairs = self.units.chunks(2);
+        let is_pair = |pair: &[Unit]| matches!(pair, [a, b] if a.block == b.block && a.arm != b.arm);
+        if !pairs.clone().all(is_pair) {
+            return self;
+        }
+        self.blocks = pairs.len();
+        for (block, pair) in self.units.chunks_mut(2).enumerate() {
+            pair.iter_mut().for_each(|unit| unit.block = block);
+        }
+        self.paired = true;
+        self
     }
 
     /// How many units a side has.
@@ -197,6 +231,20 @@ mod tests {
             value(Arm::New, Some("b"), 3.0),
         ]);
         assert_eq!((layout.design, layout.units.len()), (Design::AcrossBoots, 3));
+    }
+
+    #[test]
+    fn neighbours_in_time_are_pairs_where_the_sides_alternate() {
+        let boots: Vec<String> = (0..20).map(|boot| boot.to_string()).collect();
+        let abba = [Arm::Base, Arm::New, Arm::New, Arm::Base];
+        let runs = |arm: &dyn Fn(usize) -> Arm| -> Layout {
+            let runs = boots.iter().enumerate();
+            Layout::of(&runs.map(|(at, boot)| value(arm(at), Some(boot), at as f64)).collect::<Vec<_>>())
+        };
+        let turns = runs(&|at| abba[at % 4]);
+        assert!(turns.paired && turns.blocks == 10 && turns.units[2].block == 1 && turns.units[3].block == 1);
+        let sequence = runs(&|at| if at < 10 { Arm::Base } else { Arm::New });
+        assert!(!sequence.paired && sequence.blocks == 1);
     }
 
     #[test]

@@ -18,7 +18,7 @@ mod spread;
 
 pub use bootstrap::{Intervals, bootstrap};
 pub use describe::{OUTLIER_DEVIATIONS, mean, median, modes, outliers, stddev};
-pub use effect::{Effect, Model};
+pub use effect::{Effect, Model, Sequence};
 pub use layout::{Arm, Layout, Unit, Value};
 pub use permutation::{MOST_ARRANGEMENTS, Permutation, permutation_test};
 pub use power::{POWER, fewest_units, smallest_visible, units_to_show};

@@ -9,7 +9,7 @@ use tophalf::analysis::{Better, Judgement, Question, Verdict, judge};
 const UNITS: [usize; 4] = [3, 5, 10, 20];
 
 fn replicates() -> usize {
-    std::env::var("TOPHALF_REPLICATES").ok().and_then(|count| count.parse().ok()).unwrap_or(1000)
+    std::env::var("TOPHALF_REPLICATES").ok().and_then(|count| count.parse().ok()).unwrap_or(400)
 }
 
 fn judged(device: &Device, units: usize, order: Order, change: f64, seed: u64) -> Vec<Judgement> {

@@ -288,6 +288,9 @@ pub enum NotComparable {
     /// A side is empty.
     #[error("there is no run on the {0} side")]
     NoRuns(&'static str),
+    /// None of the runs is valid.
+    #[error("none of the runs is valid: `tophalf show` tells why")]
+    NoValidRun,
     /// A run is on both sides, or twice on one.
     #[error("the run {0} is there twice: it would count as two")]
     Twice(String),

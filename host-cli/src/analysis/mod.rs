@@ -12,6 +12,7 @@ pub mod hops;
 mod imported;
 pub mod latency;
 mod name;
+mod qualify;
 pub mod quality;
 pub mod statistics;
 mod summary;
@@ -22,6 +23,7 @@ pub use environment::environment;
 pub use figures::*;
 pub use gates::gates;
 pub use imported::*;
+pub use qualify::*;
 pub use summary::summarize;
 
 /// `count` per operation; `None` without operations.

@@ -20,7 +20,7 @@ pub(super) fn compare(args: &CompareArgs, store: &Store) -> anyhow::Result<Answe
     let base = side(&args.base, store)?;
     let new = side(&args.new, store)?;
     let comparison = analysis::compare(&base, &new, &Asked::default()).map_err(|why| match why {
-        NotComparable::NoRuns(_) => Failure::device(why.to_string()),
+        NotComparable::NoRuns(_) | NotComparable::NoValidRun => Failure::device(why.to_string()),
         NotComparable::Differ(_) | NotComparable::Twice(_) => Failure::usage(why.to_string()),
     })?;
     let metrics = &comparison.metrics;

@@ -5,11 +5,13 @@ mod compare;
 mod devices;
 mod probe;
 mod progress;
+mod qualify;
 mod run;
 mod show;
 mod tree;
 
-use crate::failure::{EXIT_INVALID, exit_code};
+use crate::analysis::NotComparable;
+use crate::failure::{EXIT_INVALID, Failure, exit_code};
 use crate::printable::printable_lines;
 use crate::store::Store;
 use clap::{Args, Parser, Subcommand};
@@ -58,6 +60,8 @@ enum Command {
     Run(Box<run::RunArgs>),
     /// Measure several variants by a plan, in a fair order
     Campaign(campaign::CampaignArgs),
+    /// Compare a device with itself: false alarms, and the smallest difference that so many runs show
+    Qualify(Box<qualify::QualifyArgs>),
     /// Show runs that were stored
     Show(show::ShowArgs),
     /// Put two sides next to one another
@@ -92,6 +96,7 @@ pub fn main() -> ExitCode {
         Command::Probe(args) => probe::probe(args),
         Command::Run(args) => run::run(*args, &store),
         Command::Campaign(args) => campaign::campaign(args, &store),
+        Command::Qualify(args) => qualify::qualify(*args, &store),
         Command::Show(args) => show::show(&args, &store),
         Command::Compare(args) => compare::compare(&args, &store),
     };
@@ -102,6 +107,14 @@ pub fn main() -> ExitCode {
         invalid: false,
     });
     ExitCode::from(give(answer, common.json))
+}
+
+/// Runs that are not there are the machinery's fault, runs that do not belong together the command's.
+fn not_comparable(why: NotComparable) -> anyhow::Error {
+    match why {
+        NotComparable::NoRuns(_) | NotComparable::NoValidRun => Failure::device(why.to_string()),
+        NotComparable::Differ(_) | NotComparable::Twice(_) => Failure::usage(why.to_string()),
+    }
 }
 
 /// Prints an answer and gives its exit code.

@@ -1,6 +1,6 @@
 //! Exactly one JSON document for scripts, described in `docs/json.md`.
 
-use crate::analysis::Comparison;
+use crate::analysis::{Comparison, Qualification};
 use crate::load::Stored;
 use crate::recording::Recording;
 use serde::Serialize;
@@ -38,6 +38,18 @@ pub fn comparison(comparison: &Comparison) -> Value {
         "left_out": comparison.left_out,
         "notes": comparison.notes,
     })
+}
+
+/// `{"schema":1,"qualification":{…}}`
+pub fn qualification(qualification: &Qualification) -> Value {
+    let mut document = json!(qualification);
+    let same: Map<String, Value> =
+        qualification.key.iter().map(|(name, value)| (name.clone(), Value::from(value.as_str()))).collect();
+    if let Value::Object(document) = &mut document {
+        document.remove("key");
+        document.insert("same".to_owned(), same.into());
+    }
+    json!({ "schema": SCHEMA, "qualification": document })
 }
 
 /// `{"schema":1,"probes":[…]}`, one probe a device.

@@ -26,7 +26,7 @@ fn key_of(run: &RunSummary) -> Vec<(String, String)> {
     .into()
 }
 
-pub(super) fn common_key(runs: &[&RunSummary]) -> Result<Vec<(String, String)>, NotComparable> {
+pub(in crate::analysis) fn common_key(runs: &[&RunSummary]) -> Result<Vec<(String, String)>, NotComparable> {
     let keys: Vec<Vec<(String, String)>> = runs.iter().map(|run| key_of(run)).collect();
     let first = keys.first().cloned().unwrap_or_default();
     let mut differ = Vec::new();

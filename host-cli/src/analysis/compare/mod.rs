@@ -15,6 +15,7 @@ use super::{
     Asked, Better, Comparison, Gate, LeftOut, NotComparable, RunSummary, SideSummary, environment, gates,
 };
 use hops::{explained, hop_pairs};
+pub(super) use key::common_key;
 use metric::{Figure, Metric};
 use std::collections::BTreeSet;
 
@@ -31,20 +32,15 @@ pub fn compare(base: &[RunSummary], new: &[RunSummary], asked: &Asked) -> Result
     if let Some(twice) = twice(base.iter().chain(new).map(|run| &run.id)) {
         return Err(NotComparable::Twice(twice));
     }
-    let left_out = base
-        .iter()
-        .chain(new)
-        .filter(|run| !run.quality.valid)
-        .map(|run| LeftOut { id: run.id.clone(), reasons: run.quality.failed.clone() })
-        .collect();
+    let left_out = base.iter().chain(new).filter(|run| !run.quality.valid).map(LeftOut::of).collect();
     let out = [base, new].map(|runs| runs.iter().filter(|run| !run.quality.valid).collect::<Vec<_>>());
     let (base, new) = (valid(base), valid(new));
     let all: Vec<&RunSummary> = base.iter().chain(&new).copied().collect();
-    let key = key::common_key(&all)?;
+    let key = common_key(&all)?;
     let mut gates = gates(&base, &new, asked);
     gates.extend(devices(&base, &new));
     let blocked = gates.iter().find(|gate| gate.blocks).map(|gate| gate.sentence.clone());
-    let metrics = METRICS.iter().map(|metric| {
+    let metrics = RUN_METRICS.iter().map(|metric| {
         let metric = metric.of_runs(&base, &new, &out);
         let additive = metric.additive;
         let mut compared = metric.compare(asked.margin_percent, blocked.as_deref());
@@ -69,6 +65,13 @@ pub fn compare(base: &[RunSummary], new: &[RunSummary], asked: &Asked) -> Result
     })
 }
 
+impl LeftOut {
+    /// A run and what failed of it.
+    pub(super) fn of(run: &RunSummary) -> Self {
+        Self { id: run.id.clone(), reasons: run.quality.failed.clone() }
+    }
+}
+
 fn valid(runs: &[RunSummary]) -> Vec<&RunSummary> {
     runs.iter().filter(|run| run.quality.valid).collect()
 }
@@ -80,15 +83,16 @@ fn twice<'a>(ids: impl Iterator<Item = &'a String>) -> Option<String> {
 }
 
 /// A metric of a run.
-struct RunMetric {
-    name: &'static str,
-    unit: &'static str,
-    better: Better,
-    of: fn(&RunSummary) -> Option<f64>,
+pub(super) struct RunMetric {
+    pub(super) name: &'static str,
+    pub(super) unit: &'static str,
+    pub(super) better: Better,
+    pub(super) of: fn(&RunSummary) -> Option<f64>,
     additive: bool,
 }
 
-const METRICS: [RunMetric; 4] = [
+/// The metrics of a run that are compared.
+pub(super) const RUN_METRICS: [RunMetric; 4] = [
     RunMetric {
         name: "latency_mean_ns",
         unit: "ns",

@@ -13,7 +13,7 @@ const FEWEST_UNITS: usize = 20;
 const MOST_UNITS: usize = 1000;
 const RESAMPLES: usize = 2000;
 /// The same runs give the same interval.
-const SEED: u128 = 0x746f_7068_616c_66;
+const SEED: u128 = 0x0074_6f70_6861_6c66;
 
 /// 95 % intervals.
 #[derive(Debug, Clone, Copy, PartialEq)]

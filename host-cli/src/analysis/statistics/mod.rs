@@ -21,7 +21,7 @@ pub use describe::{OUTLIER_DEVIATIONS, mean, median, modes, outliers, stddev};
 pub use effect::{Effect, Model, Sequence};
 pub use layout::{Arm, Layout, Unit, Value};
 pub use permutation::{MOST_ARRANGEMENTS, Permutation, permutation_test};
-pub use power::{POWER, fewest_units, smallest_visible, units_to_show};
+pub use power::{fewest_units, smallest_visible, units_to_show, visible_with};
 pub use spread::spread_change;
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
@@ -30,7 +30,7 @@ use statrs::distribution::{ContinuousCDF, StudentsT};
 pub const ALPHA: f64 = 0.05;
 
 /// The value that a t distributed figure stays below with probability `p`. `None` without degrees of freedom.
-fn t_quantile(p: f64, freedom: f64) -> Option<f64> {
+pub fn t_quantile(p: f64, freedom: f64) -> Option<f64> {
     StudentsT::new(0.0, 1.0, freedom).ok().map(|t| t.inverse_cdf(p))
 }
 

@@ -3,29 +3,33 @@
 use super::{ALPHA, Effect, t_quantile};
 
 /// A difference of the smallest visible size is shown by so many of all such comparisons.
-pub const POWER: f64 = 0.8;
+const POWER: f64 = 0.8;
 /// No more units than this are ever proposed.
 const MOST_UNITS: u32 = 10_000;
 
-/// The smallest difference that a comparison with this error shows [`POWER`] of the time, in percent of the base.
+/// The smallest difference that a comparison with this error shows four times of five, in percent of the base.
 pub fn smallest_visible(effect: &Effect) -> Option<f64> {
     let reach = reach(effect.freedom)?;
     (effect.base > 0.0).then(|| reach * effect.standard_error() / effect.base * 100.0)
 }
 
-/// Standard errors that a difference must have to be shown [`POWER`] of the time.
+/// Standard errors that a difference must have to be shown four times of five.
 fn reach(freedom: f64) -> Option<f64> {
     Some(t_quantile(1.0 - ALPHA / 2.0, freedom)? + t_quantile(POWER, freedom)?)
 }
 
-/// How many units each side needs, so that a difference of `percent` is shown [`POWER`] of the time, where units vary by
+/// How many units each side needs, so that a difference of `percent` is shown four times of five, where units vary by
 /// `deviation_percent` (standard deviation). At least [`fewest_units`] of one block; `None` if it is more than can be asked for.
 pub fn units_to_show(percent: f64, deviation_percent: f64) -> Option<u32> {
-    (fewest_units(1)..=MOST_UNITS).find(|&units| {
-        let units = f64::from(units);
-        let visible = reach(2.0 * units - 2.0).map(|reach| reach * deviation_percent * (2.0 / units).sqrt());
-        visible.is_some_and(|visible| visible <= percent)
-    })
+    (fewest_units(1)..=MOST_UNITS)
+        .find(|&units| visible_with(units, deviation_percent).is_some_and(|visible| visible <= percent))
+}
+
+/// The smallest difference that `units` a side show four times of five, where units vary by `deviation_percent`. `None`
+/// with fewer than two a side.
+pub fn visible_with(units: u32, deviation_percent: f64) -> Option<f64> {
+    let units = f64::from(units);
+    Some(reach(2.0 * units - 2.0)? * deviation_percent * (2.0 / units).sqrt())
 }
 
 /// The fewest units a side, in each of `blocks` blocks, with which an exact test can fall to [`ALPHA`]: with `n` against

@@ -4,11 +4,13 @@
 mod comparison;
 mod imported;
 mod probe;
+mod qualify;
 mod run;
 
 pub use comparison::comparison;
 pub use imported::imported;
 pub use probe::probe;
+pub use qualify::qualification;
 pub use run::run;
 
 use crate::printable::printable;

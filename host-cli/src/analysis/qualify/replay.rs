@@ -8,8 +8,10 @@ use rand::seq::SliceRandom;
 use rand_pcg::Pcg64Mcg;
 use statrs::distribution::{Binomial, DiscreteCDF};
 
-/// Random orders tried at each place of a sequence.
-const ORDERS: usize = 20;
+/// Random orders tried in all, spread over the places of the sequences.
+const ORDERS: usize = 200;
+/// Most of them at one place.
+const MOST_ORDERS_A_PLACE: usize = 20;
 /// The same runs give the same orders.
 const SEED: u128 = 1;
 /// Alarms less likely than this, if one in twenty were right, are not chance.
@@ -45,6 +47,8 @@ pub(super) fn replay(
         beyond_range: 0,
     };
     let (mut apart, mut alarms_apart) = (0_u64, 0_u64);
+    let places: usize = sequences.iter().map(|sequence| sequence.values.windows(length).count()).sum();
+    let orders = ORDERS.div_ceil(places.max(1)).min(MOST_ORDERS_A_PLACE);
     for sequence in sequences {
         for (place, window) in sequence.values.windows(length).enumerate() {
             let alarm =
@@ -58,7 +62,7 @@ pub(super) fn replay(
                 alarms_apart += u64::from(in_turns);
             }
             let mut order = turns.clone();
-            for _ in 0..ORDERS {
+            for _ in 0..orders {
                 order.shuffle(&mut random);
                 found.at_random += 1;
                 found.alarms_at_random += usize::from(alarm(&order));

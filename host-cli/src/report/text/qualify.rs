@@ -120,17 +120,17 @@ fn power(page: &mut Page, qualification: &Qualification) {
     let Some(metric) = latency(qualification) else { return };
     let rows = metric.smallest_visible.iter().map(|visible| {
         vec![
-            format!("{} a side show", visible.units),
+            format!("{} a side", visible.units),
             percent(visible.runs_of_a_boot_percent),
             percent(visible.boots_percent),
         ]
     });
-    page.table(&["mean latency, four times of five", "runs of a boot", "boots"], rows.collect());
+    page.table(&["smallest visible, mean latency", "runs of a boot", "boots"], rows.collect());
     let count = |count: Option<u32>| count.map_or_else(|| "-".to_owned(), |count| count.to_string());
     let rows = metric.needed.iter().map(|needed| {
-        vec![format!("{} % are shown by", needed.percent), count(needed.runs_of_a_boot), count(needed.boots)]
+        vec![format!("for {} %", needed.percent), count(needed.runs_of_a_boot), count(needed.boots)]
     });
-    page.table(&["", "runs of a boot", "boots"], rows.collect());
+    page.table(&["units a side needed", "runs of a boot", "boots"], rows.collect());
     if metric.boot_deviation_percent.is_none() {
         page.item("of one boot: what differs from boot to boot, and so between kernels, is not known");
     }

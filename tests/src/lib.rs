@@ -9,6 +9,7 @@ pub mod apt;
 mod command;
 mod console;
 mod cpio;
+pub mod detached;
 pub mod guests;
 pub mod host;
 mod initramfs;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use clap::{Args, Parser, Subcommand};
 use signal_hook::consts::{SIGINT, SIGTERM};
-use virtual_phone::{BootOptions, Disk, Phone, Su, guests, host, setup};
+use virtual_phone::{BootOptions, Disk, Phone, Su, detached, guests, host, setup};
 
 const FAILED: u8 = 3;
 
@@ -31,6 +31,15 @@ enum Subcommands {
     Setup(SetupArgs),
     /// Boot a guest and keep it until SIGTERM or SIGINT; `ready 127.0.0.1:PORT` on stdout once adb reaches it
     Boot(BootArgs),
+    /// End a phone that `boot --detach` left running
+    Stop(StopArgs),
+}
+
+#[derive(Args)]
+struct StopArgs {
+    /// The file that `boot --detach` was given
+    #[arg(value_name = "PID-FILE")]
+    pid_file: PathBuf,
 }
 
 #[derive(Args)]
@@ -89,6 +98,13 @@ struct BootArgs {
     /// Copy the guest's console to a file
     #[arg(long, value_name = "FILE")]
     serial_log: Option<PathBuf>,
+    /// Leave the phone running once adb reaches it, until `stop`; what it says goes to PID-FILE.log. A phone that an
+    /// earlier boot left under this file is ended first
+    #[arg(long, value_name = "PID-FILE")]
+    detach: Option<PathBuf>,
+    /// Be the phone that `--detach` left running
+    #[arg(long, value_name = "PID-FILE", hide = true, conflicts_with = "detach")]
+    held_by: Option<PathBuf>,
 }
 
 impl BootArgs {
@@ -116,7 +132,14 @@ fn main() -> ExitCode {
     let Cli { dir, command } = Cli::parse();
     let result = match command {
         Subcommands::Setup(arguments) => set_up(arguments, dir),
-        Subcommands::Boot(arguments) => boot(&arguments.options(dir)),
+        Subcommands::Boot(arguments) => match (arguments.detach.clone(), arguments.held_by.clone()) {
+            (Some(pid_file), _) => detached::start(&pid_file).map(|serial| println!("ready {serial}")),
+            (None, Some(pid_file)) => {
+                detached::hold(&pid_file).and_then(|_held| boot(&arguments.options(dir)))
+            }
+            (None, None) => boot(&arguments.options(dir)),
+        },
+        Subcommands::Stop(StopArgs { pid_file }) => detached::stop(&pid_file),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

@@ -79,6 +79,7 @@ pub fn run(
     say: &(dyn Fn(&str) + Sync),
 ) -> anyhow::Result<Report> {
     let plan = &file.plan;
+    named(plan, options)?;
     let slots = slots(plan);
     let claim = Claim::take(store, file)?;
     let found = ledger::find(plan, &slots, store, say)?;

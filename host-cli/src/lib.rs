@@ -7,6 +7,7 @@ pub mod analysis;
 pub mod campaign;
 pub mod cli;
 pub mod device;
+pub mod exchange;
 pub mod failure;
 pub mod interrupt;
 pub mod load;

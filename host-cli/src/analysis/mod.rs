@@ -14,6 +14,7 @@ pub mod latency;
 mod name;
 mod qualify;
 pub mod quality;
+mod resolution;
 pub mod statistics;
 mod summary;
 
@@ -24,6 +25,7 @@ pub use figures::*;
 pub use gates::gates;
 pub use imported::*;
 pub use qualify::*;
+pub use resolution::{Quantum, quantum};
 pub use summary::summarize;
 
 /// `count` per operation; `None` without operations.

@@ -3,6 +3,7 @@
 mod campaign;
 mod compare;
 mod devices;
+mod import;
 mod probe;
 mod progress;
 mod qualify;
@@ -62,6 +63,8 @@ enum Command {
     Campaign(campaign::CampaignArgs),
     /// Compare a device with itself: false alarms, and the smallest difference that so many runs show
     Qualify(Box<qualify::QualifyArgs>),
+    /// Take in numbers that another tool measured: output of fio, or scores as CSV
+    Import(import::ImportArgs),
     /// Show runs that were stored
     Show(show::ShowArgs),
     /// Put two sides next to one another
@@ -97,6 +100,7 @@ pub fn main() -> ExitCode {
         Command::Run(args) => run::run(*args, &store),
         Command::Campaign(args) => campaign::campaign(args, &store),
         Command::Qualify(args) => qualify::qualify(*args, &store),
+        Command::Import(args) => import::import(&args, &store),
         Command::Show(args) => show::show(&args, &store),
         Command::Compare(args) => compare::compare(&args, &store),
     };

@@ -3,6 +3,7 @@
 use crate::analysis::{Comparison, Qualification};
 use crate::load::Stored;
 use crate::recording::Recording;
+use crate::report::{ImportedFile, audit};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -21,6 +22,24 @@ pub fn stored(all: &[Stored]) -> Value {
         }
     }
     json!({ "schema": SCHEMA, "runs": runs, "imported": imported })
+}
+
+/// `{"schema":1,"files":[…],"imported":[…],"resolution":[…]}`
+pub fn imports(files: &[ImportedFile]) -> Value {
+    let heads: Vec<Value> = files
+        .iter()
+        .map(|file| {
+            json!({
+                "file": file.file,
+                "format": file.imported.format.name(),
+                "runs": file.imported.runs.len(),
+                "there_already": file.there_already,
+                "notes": file.imported.notes,
+            })
+        })
+        .collect();
+    let runs: Vec<_> = files.iter().flat_map(|file| &file.imported.runs).collect();
+    json!({ "schema": SCHEMA, "files": heads, "imported": runs, "resolution": audit(files) })
 }
 
 /// `{"schema":1,"comparisons":[…],…}`, one comparison a metric.

@@ -3,12 +3,14 @@
 
 mod comparison;
 mod imported;
+mod imports;
 mod probe;
 mod qualify;
 mod run;
 
 pub use comparison::comparison;
 pub use imported::imported;
+pub use imports::imports;
 pub use probe::probe;
 pub use qualify::qualification;
 pub use run::run;

@@ -66,6 +66,7 @@ impl Bench {
             .env("FAKE_AGENT", scenario)
             .env("FAKE_AGENT_WAITS", self.path("waits"))
             .env("TOPHALF_AGENTS", self.agents())
+            .env("XDG_CACHE_HOME", self.path("cache"))
             .env_remove("ANDROID_SERIAL");
         command
     }

@@ -160,7 +160,7 @@ pub struct Resolution {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Gate {
     /// Its name, such as `temperature` or `kernel-config`.
-    pub name: &'static str,
+    pub name: String,
     /// One sentence with the figures of both sides.
     pub sentence: String,
     /// No verdict is given because of it; otherwise it is only said.

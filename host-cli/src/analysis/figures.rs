@@ -2,6 +2,7 @@
 //! are a contract, documented in `docs/json.md`. A figure that could not be computed is `null` and has an
 //! entry in [`RunSummary::unavailable`]; it is never zero.
 
+use super::Conditions;
 use super::name::{Name, known_name};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -59,6 +60,8 @@ pub struct RunSummary {
     pub hops_outside_ns: Option<f64>,
     /// What must be known to read [`RunSummary::hops`].
     pub hops_notes: Vec<String>,
+    /// What it was made in.
+    pub conditions: Conditions,
     /// Each window.
     pub windows: Vec<WindowSummary>,
     /// Whether the run can be trusted.
@@ -311,6 +314,18 @@ pub struct Quality {
     pub failed: Vec<String>,
     /// What a reader must know and what does not make the run invalid.
     pub notes: Vec<String>,
+    /// Every check by its name.
+    #[serde(default)]
+    pub gates: Vec<GateResult>,
+}
+
+/// One check of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GateResult {
+    /// Its name, with which its sentences in [`Quality::failed`] begin.
+    pub name: String,
+    /// `None`: it could not be made; the reason is in [`RunSummary::unavailable`] under `quality.…`.
+    pub passed: Option<bool>,
 }
 
 /// What measuring cost.

@@ -4,6 +4,8 @@
 mod compare;
 mod comparison;
 pub mod completion;
+mod conditions;
+pub mod config;
 pub mod deltas;
 mod environment;
 mod figures;
@@ -20,6 +22,7 @@ mod summary;
 
 pub use compare::{Judgement, MIN_RUNS, Question, WORTH_EXPLAINING_US, compare, compare_imported, judge};
 pub use comparison::*;
+pub use conditions::{Conditions, ConfigSummary, Temperature};
 pub use environment::environment;
 pub use figures::*;
 pub use gates::gates;

@@ -1,6 +1,7 @@
 //! One run's figures.
 
 use super::completion::{self, Evidence, busiest_cpu, disk_of};
+use super::conditions;
 use super::deltas::PassDeltas;
 use super::hops::{self, HopsFound};
 use super::latency::{self, PassLatencies};
@@ -71,6 +72,7 @@ pub fn summarize(header: &RunHeader, recording: &Recording) -> RunSummary {
         hops: hops.hops,
         hops_outside_ns: hops.outside_ns,
         hops_notes: hops.notes,
+        conditions: conditions::of_recording(recording, &mut |name, reason| missing.say(name, reason)),
         windows,
         quality,
         overhead: overhead(recording, timed, &mut missing),

@@ -182,7 +182,10 @@ fn sides_of_two_devices_get_no_verdict() {
     let [base, mut new] = boots_in_turns(4, 10.0);
     new.iter_mut().for_each(|run| run.device = "other".to_owned());
     let comparison = compare(&base, &new, &Asked::default()).unwrap();
-    assert_eq!(comparison.gates.iter().find(|gate| gate.blocks).map(|gate| gate.name), Some("device"));
+    assert_eq!(
+        comparison.gates.iter().find(|gate| gate.blocks).map(|gate| gate.name.as_str()),
+        Some("device")
+    );
     assert!(comparison.metrics.iter().all(|metric| metric.verdict == Verdict::Inconclusive));
 }
 

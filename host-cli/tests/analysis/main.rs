@@ -2,6 +2,7 @@
 
 mod compare;
 mod completion;
+mod gates;
 mod qualify;
 mod quality;
 mod recording;

@@ -153,9 +153,9 @@ fn devices(base: &[&RunSummary], new: &[&RunSummary]) -> Option<Gate> {
     let (base, new) = (names(base), names(new));
     let list = |names: &BTreeSet<String>| names.iter().cloned().collect::<Vec<_>>().join(", ");
     (base != new && !base.is_empty() && !new.is_empty()).then(|| Gate {
-        name: "device",
+        name: "device".to_owned(),
         sentence: format!(
-            "the base was measured on {} and the new side on {}: what differs between devices cannot be told apart",
+            "device: the base was measured on {} and the new side on {}: what differs between devices cannot be told apart",
             list(&base),
             list(&new)
         ),

@@ -1,6 +1,7 @@
 //! Recordings for tests, made the way real ones are: messages put into frames and taken out again.
 
 pub(crate) mod facts;
+pub(crate) mod state;
 
 use std::collections::BTreeMap;
 use tophalf::analysis::{RunSummary, summarize};

@@ -1,11 +1,13 @@
 //! Can a run be trusted? Every check either passes, fails with its figures, or is listed as one that could
 //! not be made.
 
-use super::Quality;
+mod state;
+
 use super::deltas::{PassDeltas, counter_growth, line_growth};
 use super::hops::HopsFound;
 use super::latency::PassLatencies;
 use super::per_op;
+use super::{GateResult, Quality};
 use crate::recording::{Recording, WindowRecord};
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -25,7 +27,7 @@ pub const DIRECT_AT_LEAST: f64 = 0.9;
 /// What the checks found.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Checked {
-    /// For [`super::RunSummary::quality`].
+    /// For [`super::RunSummary::quality`]. The last gate is the one that is being checked.
     pub quality: Quality,
     /// Checks that could not be made, and why.
     pub unavailable: BTreeMap<String, String>,
@@ -45,8 +47,18 @@ pub struct Subject<'a> {
 }
 
 impl Checked {
+    /// What is found from here on belongs to the gate of this name.
+    fn begin(&mut self, name: &str) {
+        self.quality.gates.push(GateResult { name: name.to_owned(), passed: Some(true) });
+    }
+
     fn fail(&mut self, sentence: impl Into<String>) {
-        self.quality.failed.push(sentence.into());
+        let mut sentence = sentence.into();
+        if let Some(gate) = self.quality.gates.last_mut() {
+            gate.passed = Some(false);
+            sentence = format!("{}: {sentence}", gate.name);
+        }
+        self.quality.failed.push(sentence);
     }
 
     fn note(&mut self, sentence: impl Into<String>) {
@@ -54,6 +66,9 @@ impl Checked {
     }
 
     fn unavailable(&mut self, name: &str, reason: impl ToString) {
+        if let Some(gate) = self.quality.gates.last_mut().filter(|gate| gate.passed == Some(true)) {
+            gate.passed = None;
+        }
         self.unavailable.entry(name.to_owned()).or_insert_with(|| reason.to_string());
     }
 
@@ -81,17 +96,28 @@ fn finished(recording: &Recording) -> impl Iterator<Item = (&WindowRecord, &Wind
 pub fn check(subject: &Subject<'_>) -> Checked {
     let mut checked = Checked::default();
     let Subject { recording, deltas, latencies, hops } = *subject;
+    checked.begin("stream");
     stream(&mut checked, recording);
+    checked.begin("complete");
     completeness(&mut checked, recording, hops);
+    checked.begin("io-errors");
     operations(&mut checked, recording);
+    checked.begin("latencies");
     latency_blocks(&mut checked, recording, latencies);
+    checked.begin("direct-io");
     let direct = direct_io(&mut checked, recording);
     for deltas in deltas {
-        device_count(&mut checked, recording.run_job(), deltas, direct);
         page_cache(&mut checked, recording.run_job(), deltas, direct);
     }
+    checked.begin("other-io");
+    for deltas in deltas {
+        device_count(&mut checked, recording.run_job(), deltas, direct);
+    }
+    checked.begin("cpu-moved");
     placement(&mut checked, recording);
+    checked.begin("counters");
     samples(&mut checked, recording);
+    state::check(&mut checked, recording);
     checked.quality.valid = checked.quality.failed.is_empty();
     checked
 }

@@ -123,7 +123,7 @@ fn an_interrupt_that_went_to_another_cpu() {
     assert!(unknown.unavailable["quality.irq-moved"].contains("permission denied"));
 }
 
-fn controller(state: &mut State, name: &str) -> &mut Reading<String> {
+fn controller<'a>(state: &'a mut State, name: &str) -> &'a mut Reading<String> {
     let entry = state.controller.iter_mut().find(|(entry, _)| entry == name);
     &mut entry.unwrap_or_else(|| panic!("no {name}")).1
 }

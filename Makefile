@@ -7,7 +7,7 @@ TOPHALF := target/release/tophalf
 # An adb server of its own, so that phones on this desk are left alone.
 PRIVATE_ADB := ANDROID_ADB_SERVER_PORT=15037
 
-.PHONY: setup demo test lint unit agents-test scenarios repeatable bench
+.PHONY: setup demo test lint unit agents-test scenarios repeatable campaign bench bench-compare
 
 setup:
 	$(CARGO) build --locked --release -p tophalf -p virtual-phone
@@ -40,8 +40,16 @@ scenarios: setup
 repeatable: setup
 	$(PRIVATE_ADB) sh tests/repeatable.sh $(PHONE) $(TOPHALF)
 
+# Kernels against one another over twenty boots, which a second call goes on with: needs a quiet machine too.
+campaign: setup
+	$(PRIVATE_ADB) sh tests/campaign.sh $(PHONE) $(TOPHALF)
+
 # Ratios against fio and a bare loop on zram0: as root, on a quiet machine.
 bench: setup
 	command -v fio >/dev/null || apt-get install -y --no-install-recommends fio
 	modprobe zram 2>/dev/null || true
 	$(CARGO) bench --locked -p virtual-phone --bench zram
+
+# 10,000 stored runs compared: seconds, peak memory, growth. Takes 2 GB below target for some minutes.
+bench-compare:
+	$(CARGO) bench --locked -p tophalf --bench compare

@@ -4,6 +4,7 @@
 //! `make scenarios`, or `cargo test -p virtual-phone --features phones --test scenarios -- --test-threads=1`.
 
 mod bad_input;
+mod campaign;
 mod faults;
 mod harness;
 mod probe;

@@ -11,7 +11,7 @@ pub struct Quantum {
 }
 
 /// Bound on the probability that figures without a step seem to have one.
-const CHANCE: f64 = 1e-3;
+const CHANCE: f64 = 2e-3;
 /// Fewest different figures: any two have a common step.
 const MIN_DISTINCT: usize = 3;
 /// A step is this many times what the last digit stands for, or more.
@@ -22,11 +22,11 @@ const MAX_MULTIPLE: u32 = 10_000;
 const MAX_DECIMALS: i32 = 9;
 
 /// The largest step of which all of `values` are multiples. `None` where there is none, or where chance would give one as
-/// large with a probability of more than 0.001: all whole numbers are multiples of 1, and of many numbers nearly so.
+/// large with a probability of more than 0.002: all whole numbers are multiples of 1, and of many numbers nearly so.
 ///
-/// With `m` different figures of which the largest is `v`, rounded to `g`, a given step `q` fits all by chance with
-/// `(g/q)^m`. Steps differ when `v/q` differs by `g/q`, so that there are `v/(g·x)` of them by `x = v/q`, and the sum over
-/// all steps down to `q` is at most `(v/g)·(g/q)^m/m`.
+/// Of `m` different figures, the largest `v`, each rounded to `g`: as a step `q` falls, the figure `w` comes to be a
+/// multiple of it `v/q·(w/v)` times, and each time the others are too with `(g/q)^(m-1)` by chance. Over all figures and
+/// all steps down to `q` that is at most `(v/g)·(g/q)^m` times.
 pub fn quantum(values: &[f64]) -> Option<Quantum> {
     if values.iter().any(|value| !value.is_finite() || *value < 0.0) {
         return None;
@@ -64,7 +64,7 @@ fn grain(values: &[f64], largest: f64) -> f64 {
 fn smallest_step(distinct: usize, largest: f64, grain: f64) -> f64 {
     let m = distinct as f64;
     // By logarithms: the power of many figures is out of range.
-    let grains = ((largest / grain).ln() - m.ln() - CHANCE.ln()) / m;
+    let grains = ((largest / grain).ln() - CHANCE.ln()) / m;
     grain * grains.exp().max(MIN_GRAINS)
 }
 
@@ -149,13 +149,13 @@ mod tests {
     }
 
     #[test]
-    fn fewer_than_one_in_a_hundred_sets_without_steps_seems_to_have_one() {
+    fn one_in_five_hundred_sets_without_steps_seems_to_have_one_at_most() {
         let mut random = Pcg64Mcg::seed_from_u64(11);
-        const SETS: usize = 20_000;
+        const SETS: usize = 8_000;
         for n in [3..=3, 4..=4, 5..=6, 7..=12] {
             let alarms = (0..SETS).filter(|_| quantum(&rounded(&mut random, n.clone())).is_some()).count();
             println!("{n:?} figures: {alarms} of {SETS} sets seem to have steps");
-            assert!(alarms * 100 < SETS, "{n:?}: {alarms}");
+            assert!(alarms * 500 <= SETS, "{n:?}: {alarms}");
         }
     }
 

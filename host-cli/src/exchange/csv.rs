@@ -123,6 +123,11 @@ pub(super) fn parse(text: &str, given: &Given) -> Result<Foreign, ImportError> {
     Ok((runs, Vec::new()))
 }
 
+/// Whether a first line looks like the header of such a table.
+pub(super) fn is_header(line: &str) -> bool {
+    line.split(',').any(|name| matches!(name.trim().trim_matches('"'), "variant" | "score" | "value"))
+}
+
 fn malformed(error: csv::Error) -> ImportError {
     let line = error.position().map_or(1, |position| position.line());
     let what = match error.kind() {

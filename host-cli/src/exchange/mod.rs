@@ -56,7 +56,7 @@ impl Format {
             Some(Self::FioText)
         } else if text.lines().any(|line| line.starts_with('{')) {
             Some(Self::FioJson)
-        } else if text.lines().next().is_some_and(|header| header.contains(',')) {
+        } else if text.lines().next().is_some_and(csv::is_header) {
             Some(Self::Csv)
         } else {
             None
@@ -148,7 +148,8 @@ pub fn read(
     let text = text(bytes)?;
     let format = format.or_else(|| Format::of(text)).ok_or_else(|| {
         ImportError::File(
-            "is neither output of fio nor a table with commas: say which with --format, or import another file".to_owned(),
+            "is neither output of fio nor a table, whose first line is such as variant,workload,run,score"
+                .to_owned(),
         )
     })?;
     let (foreign, notes) = match format {

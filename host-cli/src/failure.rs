@@ -11,6 +11,8 @@ pub enum Failure {
     Device(String),
 }
 
+/// What the command was asked to fail on was found.
+pub const EXIT_FOUND: u8 = 1;
 /// The command was wrong.
 pub const EXIT_USAGE: u8 = 2;
 /// The device failed, or the measurement is invalid.

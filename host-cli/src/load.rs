@@ -5,7 +5,8 @@ mod identity;
 
 pub use figure_cache::FigureCache;
 
-use crate::analysis::{ImportedRun, RunSummary, summarize};
+use crate::analysis::{ImportedRun, RunSummary, config, summarize};
+use crate::failure::Failure;
 use crate::recording::Recording;
 use crate::store::{Found, StoredRun, is_imported, read_imported};
 use figure_cache::{FolderFigures, encode};
@@ -84,6 +85,17 @@ pub fn load_with(found: &Found, cache: Option<&FigureCache>) -> anyhow::Result<V
 /// The file cannot be read, or is no run.
 pub fn load_one(path: &Path) -> anyhow::Result<Stored> {
     load_from(path, None).map(|(run, _)| run)
+}
+
+/// How the kernel was built that a run was made on.
+///
+/// # Errors
+/// The file cannot be read, or the device did not tell.
+pub fn kernel_options(path: &Path) -> anyhow::Result<config::Options> {
+    let mut run = StoredRun::open(path)?;
+    let recording = Recording::from_events(run.events.by_ref());
+    run.events.finish()?;
+    config::of_recording(&recording).map_err(|why| Failure::device(format!("{}: {why}", path.display())))
 }
 
 /// Where figures come from.

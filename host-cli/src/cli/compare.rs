@@ -1,12 +1,17 @@
 //! `tophalf compare`: two sides, each of which is a variant, a folder or a file.
 
-use super::Answer;
-use crate::analysis::{self, Asked, NotComparable, RunSummary, Verdict};
+use super::{Answer, not_comparable};
+use crate::analysis::{self, Asked, Comparison, ImportedRun, RunSummary, Verdict, config};
+use crate::exchange::{benchfmt, junit};
 use crate::failure::Failure;
-use crate::load::{Stored, load};
+use crate::load::{Stored, kernel_options, load};
 use crate::report;
-use crate::store::Store;
-use clap::Args;
+use crate::store::{Found, Store};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// Most options of kernels that are named.
+const MOST_OPTIONS: usize = 12;
 
 #[derive(Debug, Args)]
 pub(super) struct CompareArgs {
@@ -14,27 +19,125 @@ pub(super) struct CompareArgs {
     base: String,
     /// What is new: a variant, a folder, or a run file
     new: String,
+    /// Differences smaller than PERCENT do not matter: `no-difference` is only said where they would have been seen
+    #[arg(long, value_name = "PERCENT", default_value = "1", value_parser = percent)]
+    margin: f64,
+    /// The claim is about one commit: refuse a verdict where version or configuration of the kernels differ
+    #[arg(long)]
+    same_base: bool,
+    /// Exit with 1 if a regression of more than PERCENT was found (of the mean latency; of any figure imported)
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    fail_above: Option<f64>,
+    /// What to write
+    #[arg(long, value_enum, default_value_t = Format::Text)]
+    format: Format,
+    /// Where to write it, in place of standard output
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// A way to write a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// For a terminal
+    Text,
+    /// One document, the same as with --json
+    Json,
+    /// Go benchmark text, for benchstat
+    Benchfmt,
+    /// For CI: a test case a metric
+    Junit,
+}
+
+fn percent(text: &str) -> Result<f64, String> {
+    let value: f64 =
+        text.trim_end_matches('%').trim().parse().map_err(|_| format!("{text:?} is no number"))?;
+    if value.is_finite() && value > 0.0 { Ok(value) } else { Err("it must be more than 0".to_owned()) }
 }
 
 pub(super) fn compare(args: &CompareArgs, store: &Store) -> anyhow::Result<Answer> {
-    let base = side(&args.base, store)?;
-    let new = side(&args.new, store)?;
-    let comparison = analysis::compare(&base, &new, &Asked::default()).map_err(|why| match why {
-        NotComparable::NoRuns(_) | NotComparable::NoValidRun => Failure::device(why.to_string()),
-        NotComparable::Differ(_) | NotComparable::Twice(_) => Failure::usage(why.to_string()),
-    })?;
-    let metrics = &comparison.metrics;
-    let invalid = metrics.is_empty() || metrics.iter().any(|metric| metric.verdict == Verdict::Invalid);
-    Ok(Answer {
-        invalid,
-        ..Answer::new(report::text::comparison(&comparison), report::json::comparison(&comparison))
-    })
+    let (base_found, new_found) = (store.find(&args.base)?, store.find(&args.new)?);
+    let asked = Asked { margin_percent: args.margin, same_base: args.same_base };
+    let mut comparison = match (side(load(&base_found)?, &args.base)?, side(load(&new_found)?, &args.new)?) {
+        (Runs::Measured(base), Runs::Measured(new)) => analysis::compare(&base, &new, &asked),
+        (Runs::Imported(base), Runs::Imported(new)) => analysis::compare_imported(&base, &new, &asked),
+        _ => {
+            return Err(Failure::usage(
+                "one side was measured by tophalf and the other by another tool: they cannot be compared",
+            ));
+        }
+    }
+    .map_err(not_comparable)?;
+    add_options(&mut comparison, &base_found, &new_found);
+    let json = report::json::comparison(&comparison);
+    let text = match args.format {
+        Format::Text => report::text::comparison(&comparison),
+        Format::Json => format!("{json:#}\n"),
+        Format::Benchfmt => benchfmt(&comparison),
+        Format::Junit => junit(&comparison)?,
+    };
+    let mut answer = Answer {
+        invalid: comparison.metrics.iter().any(|metric| metric.verdict == Verdict::Invalid),
+        found: args.fail_above.is_some_and(|limit| found_above(&comparison, limit)),
+        ..Answer::new(text, json)
+    };
+    if let Some(path) = &args.output {
+        std::fs::write(path, &answer.text)
+            .map_err(|error| Failure::device(format!("cannot write {}: {error}", path.display())))?;
+        answer.text = format!("written to {}\n", path.display());
+    }
+    Ok(answer)
 }
 
-fn side(what: &str, store: &Store) -> anyhow::Result<Vec<RunSummary>> {
-    let measured = |stored| match stored {
-        Stored::Measured(run) => Ok(*run),
-        Stored::Imported(run) => Err(Failure::usage(format!("{} is a run of another tool", run.id))),
-    };
-    load(&store.find(what)?)?.into_iter().map(measured).collect()
+/// Runs of one kind.
+enum Runs {
+    Measured(Vec<RunSummary>),
+    Imported(Vec<ImportedRun>),
+}
+
+fn side(stored: Vec<Stored>, what: &str) -> anyhow::Result<Runs> {
+    let (mut measured, mut imported) = (Vec::new(), Vec::new());
+    for run in stored {
+        match run {
+            Stored::Measured(run) => measured.push(*run),
+            Stored::Imported(run) => imported.push(run),
+        }
+    }
+    match (measured.is_empty(), imported.is_empty()) {
+        (false, false) => Err(Failure::usage(format!(
+            "{what} holds {} runs that tophalf measured and {} of another tool: they cannot be one side",
+            measured.len(),
+            imported.len()
+        ))),
+        (true, _) => Ok(Runs::Imported(imported)),
+        (false, true) => Ok(Runs::Measured(measured)),
+    }
+}
+
+/// Names the options in which two kernels differ, from a run of each.
+fn add_options(comparison: &mut Comparison, base: &Found, new: &Found) {
+    if !comparison.gates.iter().any(|gate| gate.name == "kernel-config") {
+        return;
+    }
+    let options = |found: &Found| found.runs.iter().find_map(|path| kernel_options(path).ok());
+    let Some((base, new)) = options(base).zip(options(new)) else { return };
+    let differences = config::differences(&base, &new);
+    let mut named: Vec<String> = differences
+        .iter()
+        .take(MOST_OPTIONS)
+        .map(|(name, base, new)| format!("{name} {base} against {new}"))
+        .collect();
+    if differences.len() > MOST_OPTIONS {
+        named.push(format!("and {} more", differences.len() - MOST_OPTIONS));
+    }
+    comparison.notes.push(format!("options of the kernels that differ: {}", named.join(", ")));
+}
+
+fn found_above(comparison: &Comparison, limit: f64) -> bool {
+    comparison
+        .metrics
+        .iter()
+        .filter(|metric| comparison.imported || metric.metric == "latency_mean_ns")
+        .filter(|metric| metric.verdict == Verdict::Regression)
+        .any(|metric| metric.change_percent.is_some_and(|change| change.abs() > limit))
 }

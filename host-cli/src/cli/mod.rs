@@ -12,7 +12,7 @@ mod show;
 mod tree;
 
 use crate::analysis::NotComparable;
-use crate::failure::{EXIT_INVALID, Failure, exit_code};
+use crate::failure::{EXIT_FOUND, EXIT_INVALID, Failure, exit_code};
 use crate::printable::printable_lines;
 use crate::store::Store;
 use clap::{Args, Parser, Subcommand};
@@ -82,11 +82,13 @@ struct Answer {
     problem: Option<anyhow::Error>,
     /// A measurement in it is invalid.
     invalid: bool,
+    /// It found what the command was asked to fail on.
+    found: bool,
 }
 
 impl Answer {
     fn new(text: String, json: Value) -> Self {
-        Self { text, json, problem: None, invalid: false }
+        Self { text, json, problem: None, invalid: false, found: false }
     }
 }
 
@@ -109,6 +111,7 @@ pub fn main() -> ExitCode {
         json: json!({ "schema": 1 }),
         problem: Some(problem),
         invalid: false,
+        found: false,
     });
     ExitCode::from(give(answer, common.json))
 }
@@ -126,6 +129,7 @@ fn give(mut answer: Answer, as_json: bool) -> u8 {
     let code = match &answer.problem {
         Some(problem) => exit_code(problem),
         None if answer.invalid => EXIT_INVALID,
+        None if answer.found => EXIT_FOUND,
         None => 0,
     };
     if let Some(problem) = &answer.problem

@@ -75,24 +75,64 @@ fn a_run_without_states_says_that_it_was_not_checked() {
     assert!(run.unavailable.contains_key("conditions.temperature"));
 }
 
+/// Slows the canary after the windows of `range`.
+fn slower(percent: u64, range: std::ops::Range<u32>) -> impl Fn(&mut State) {
+    move |state| {
+        if state.window.is_some_and(|window| range.contains(&window))
+            && let Some(canary) = &mut state.canary
+        {
+            canary.best_ns += canary.best_ns * percent / 100;
+        }
+    }
+}
+
 // The androidx benchmark library's rule, with its 12 % in one run.
 #[test]
 fn a_cpu_that_became_slower_is_throttled() {
-    let slower = |percent: u64| {
-        move |state: &mut State| {
-            if state.window >= Some(2)
-                && let Some(canary) = &mut state.canary
-            {
-                canary.best_ns += canary.best_ns * percent / 100;
-            }
-        }
-    };
-    assert_fails(&run(slower(12)), "throttled", "window 2");
-    assert!(run(slower(4)).quality.valid);
+    let throttled = run(slower(12, 2..4));
+    assert_fails(&throttled, "throttled", "after windows 2, 3 of 4 the same work took up to 12.0 % longer");
+    assert_fails(&run(slower(12, 0..2)), "throttled", "than after window 2");
+    assert!(run(slower(4, 2..4)).quality.valid);
+    let long = Scene { windows: 12, ..phone() };
+    // Late in a run; and once, when something else had the CPU.
+    assert_fails(&run_of(&long, slower(12, 10..12)), "throttled", "windows 10, 11 of 12");
+    let once = run_of(&long, slower(12, 5..6));
+    assert!(once.quality.valid, "{:#?}", once.quality.failed);
+    assert!(once.quality.notes.iter().any(|note| note.contains("window 5 of 12")), "{:#?}", once.quality);
     // An emulator's CPU is a thread among the host's others: that proves nothing about the phone.
-    let emulated = run_of(&Scene { emulated: true, ..phone() }, slower(12));
+    let emulated = run_of(&Scene { emulated: true, ..phone() }, slower(12, 2..4));
     assert!(emulated.quality.valid, "{:#?}", emulated.quality.failed);
     assert!(emulated.quality.notes.iter().any(|note| note.contains("12.0 %")), "{:#?}", emulated.quality);
+}
+
+#[test]
+fn a_governor_that_follows_the_load_is_not_taken_for_heat() {
+    let governed = |governor: &str, range_khz| {
+        let mut messages = with_states(&phone(), CONFIG, slower(12, 2..4));
+        for message in &mut messages {
+            if let Message::Facts(facts) = message {
+                facts.system.cpus[0].governor = Ok(governor.to_owned());
+                facts.system.cpus[0].frequency_range_khz = Ok(range_khz);
+            }
+        }
+        summarize(&header("r", "v"), &recording(&messages))
+    };
+    let by_load = governed("schedutil", (614_400, 1_820_000));
+    assert!(by_load.quality.valid, "{:#?}", by_load.quality.failed);
+    assert_eq!(passed(&by_load, "throttled"), None);
+    assert!(by_load.unavailable["quality.throttled"].contains("governor schedutil"));
+    assert_fails(&governed("schedutil", (1_820_000, 1_820_000)), "throttled", "12.0 %");
+    assert_fails(&governed("performance", (614_400, 1_820_000)), "throttled", "12.0 %");
+}
+
+#[test]
+fn canaries_of_different_cpus_are_not_compared() {
+    let moved = run_of(&phone(), |state| {
+        if state.window >= Some(2) {
+            state.canary = Some(tophalf_wire::Canary { cpu: 1, best_ns: 400_000 });
+        }
+    });
+    assert_eq!(passed(&moved, "throttled"), None, "{:#?}", moved.quality);
 }
 
 #[test]
@@ -116,8 +156,14 @@ fn an_interrupt_that_went_to_another_cpu() {
         }
     });
     assert_fails(&moved, "irq-moved", "interrupt 18");
-    let unknown =
-        run(|state| state.irq_cpus[0].1 = Err(Unavailable::new("/proc/irq/18: permission denied")));
+    // A line more is not another CPU.
+    let another = run(|state| {
+        if after_window(state, 1) {
+            state.irq_cpus.insert(0, (17, Ok(vec![1])));
+        }
+    });
+    assert!(another.quality.valid, "{:#?}", another.quality.failed);
+    let unknown = run(|state| state.irq_cpus[0].1 = Err(Unavailable::new("/proc/irq/18: permission denied")));
     assert!(unknown.quality.valid);
     assert_eq!(passed(&unknown, "irq-moved"), None);
     assert!(unknown.unavailable["quality.irq-moved"].contains("permission denied"));
@@ -152,6 +198,19 @@ fn a_link_that_changed_its_speed() {
         }
     });
     assert_fails(&slower, "link-changed", "power_info/gear");
+    // Down for one window, as after an error.
+    let recovered = run(|state| {
+        if after_window(state, 1) {
+            *controller(state, "power_info/mode") = Ok("SLOW_MODE".to_owned());
+        }
+    });
+    assert_fails(&recovered, "link-changed", "power_info/mode went from FAST_MODE to SLOW_MODE");
+    let lost = run(|state| {
+        if after_window(state, 1) {
+            *controller(state, "power_info/link_state") = Ok("BROKEN".to_owned());
+        }
+    });
+    assert_fails(&lost, "link-changed", "power_info/link_state was BROKEN");
     // Between windows an idle link may sleep: that is no fault.
     let asleep = run(|state| {
         if after_window(state, 3) {
@@ -163,8 +222,8 @@ fn a_link_that_changed_its_speed() {
 
 #[test]
 fn clocks_that_do_not_go_together() {
-    let fast = run(|state| state.clocks.raw_ns -= state.clocks.raw_ns / 500);
-    assert_fails(&fast, "clock", "ppm");
+    let fast = run(|state| state.clocks.raw_ns -= state.clocks.raw_ns / 200);
+    assert_fails(&fast, "clock", "+5025 ppm");
     // As fast as NTP corrects a clock.
     let slewed = run(|state| state.clocks.raw_ns -= state.clocks.raw_ns / 2000);
     assert!(slewed.quality.valid, "{:#?}", slewed.quality.failed);
@@ -174,6 +233,12 @@ fn clocks_that_do_not_go_together() {
         }
     });
     assert_fails(&slept, "clock", "3000 ms");
+    // An emulated CPU stands still while its host has other work.
+    let emulated = run_of(&Scene { emulated: true, ..phone() }, |state| {
+        state.clocks.boottime_ns += 20_000_000 * u64::from(state.window.unwrap_or_default());
+    });
+    assert!(emulated.quality.valid, "{:#?}", emulated.quality.failed);
+    assert!(emulated.quality.notes.iter().any(|note| note.contains("20 ms")), "{:#?}", emulated.quality);
     let back = run(|state| {
         if after_window(state, 2) {
             state.clocks.monotonic_ns -= 2_000_000_000;
@@ -273,7 +338,8 @@ fn one_commit_needs_the_same_base_and_the_same_configuration() {
     let other_kernel = built(CONFIG, "5.15.178-arm64");
     assert_eq!(blocks(&other_kernel, Asked::default()), ("kernel-base".to_owned(), false));
     assert_eq!(blocks(&other_kernel, SAME_BASE), ("kernel-base".to_owned(), true));
-    let realtime = built("CONFIG_HZ=250\n# CONFIG_PREEMPT is not set\nCONFIG_PREEMPT_RT=y\n", "6.18.15-arm64");
+    let realtime =
+        built("CONFIG_HZ=250\n# CONFIG_PREEMPT is not set\nCONFIG_PREEMPT_RT=y\n", "6.18.15-arm64");
     assert_eq!(blocks(&realtime, Asked::default()), ("kernel-config".to_owned(), false));
     assert_eq!(blocks(&realtime, SAME_BASE), ("kernel-config".to_owned(), true));
 

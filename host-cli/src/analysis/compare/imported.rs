@@ -2,7 +2,9 @@
 
 use super::metric::{Figure, Metric};
 use super::twice;
-use crate::analysis::{Asked, Better, Comparison, ImportedRun, NotComparable, SideSummary};
+use crate::analysis::{
+    Asked, Better, Comparison, ImportedRun, MetricComparison, NotComparable, Resolution, SideSummary, quantum,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Compares two sides of imported runs, each figure of each workload by itself. What tophalf checks of its own runs
@@ -52,7 +54,7 @@ pub fn compare_imported(
             new: new.figures.clone(),
             left_out: [vec![], vec![]],
         };
-        metrics.push(metric.compare(asked.margin_percent, None));
+        metrics.push(with_resolution(metric.compare(asked.margin_percent, None)));
     }
     if metrics.is_empty() {
         return Err(NotComparable::Differ(notes));
@@ -72,6 +74,20 @@ pub fn compare_imported(
         left_out: Vec::new(),
         notes,
     })
+}
+
+/// Says it where the values of both sides come in steps.
+fn with_resolution(mut metric: MetricComparison) -> MetricComparison {
+    let values = [&metric.base.values[..], &metric.new.values[..]].concat();
+    if let Some((quantum, mean)) = quantum(&values).zip(metric.base.mean.filter(|mean| *mean > 0.0)) {
+        let percent = quantum.step / mean * 100.0;
+        metric.resolution = Some(Resolution { quantum: quantum.step, percent });
+        metric.reason.push_str(&format!(
+            "; the values come in steps of {:.2} ({percent:.1} %), so that a difference of a step or two is none",
+            quantum.step
+        ));
+    }
+    metric
 }
 
 /// The figures of one name.

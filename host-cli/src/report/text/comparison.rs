@@ -1,10 +1,11 @@
 //! Two sides.
 
 use super::{Page, counted, or_dash};
-use crate::analysis::{Comparison, MetricComparison, SideSummary};
+use crate::analysis::{Comparison, Design, MetricComparison, SideSummary, Verdict};
 use crate::report::EMULATED;
 
-/// Two sides: what an I/O takes more, the metrics, the hops side by side, and what was not used.
+/// Two sides: the verdict, the metrics with their intervals, why, the hops side by side, what else differs, and what
+/// was not used.
 pub fn comparison(comparison: &Comparison) -> String {
     let mut page = Page::default();
     page.line(&answer(comparison));
@@ -15,79 +16,186 @@ pub fn comparison(comparison: &Comparison) -> String {
     page.line(&format!("base: {}", side(&comparison.base, boots(comparison, |metric| metric.base.boots))));
     page.line(&format!("new:  {}", side(&comparison.new, boots(comparison, |metric| metric.new.boots))));
     let same: Vec<String> = comparison.key.iter().map(|(name, value)| format!("{name} {value}")).collect();
-    page.line(&format!("the same on both sides: {}", same.join(", ")));
+    if !same.is_empty() {
+        page.line(&format!("the same on both sides: {}", same.join(", ")));
+    }
     page.blank();
     let rows = comparison.metrics.iter().map(metric_row).collect();
-    page.table(&["means over the runs", "base", "new", "change", "verdict"], rows);
+    page.table(&["means over the runs", "base", "new", "change", "95 % interval", "p", "verdict"], rows);
+    reasons(&mut page, comparison);
     if !comparison.hops.is_empty() {
         page.blank();
         hops(&mut page, comparison);
     }
+    let gates: Vec<String> = comparison.gates.iter().map(|gate| gate.sentence.clone()).collect();
     let left_out: Vec<String> =
         comparison.left_out.iter().map(|run| format!("{}: {}", run.id, run.reasons.join("; "))).collect();
-    if !(left_out.is_empty() && comparison.notes.is_empty()) {
+    let notes: Vec<String> = comparison.notes.iter().cloned().chain(outliers(comparison)).collect();
+    if !(left_out.is_empty() && notes.is_empty() && gates.is_empty()) {
         page.blank();
     }
+    page.list("what else differs between the sides:", &gates);
     page.list("left out, not valid:", &left_out);
-    page.list("notes:", &comparison.notes);
+    page.list("notes:", &notes);
     page.finish()
 }
 
-fn latency(comparison: &Comparison) -> Option<&MetricComparison> {
-    comparison.metrics.iter().find(|metric| metric.metric == "latency_mean_ns")
+/// The metric of the headline: the mean latency, or the first of imported figures.
+fn headline(comparison: &Comparison) -> Option<&MetricComparison> {
+    let latency = comparison.metrics.iter().find(|metric| metric.metric == "latency_mean_ns");
+    latency.or(comparison.metrics.first())
 }
 
-/// `latency: +24.6 µs per I/O (+72.4 %), inconclusive: …`
+/// `regression: latency +24.6 µs per I/O (95 % interval +24.1 to +25.1), +72.4 %, p = 0.029`
 fn answer(comparison: &Comparison) -> String {
-    let Some(latency) = latency(comparison) else { return "nothing to compare".to_owned() };
-    let verdict = format!("{}: {}", latency.verdict.name(), latency.reason);
-    match (latency.added_us_per_op, latency.change_percent) {
-        (Some(added), Some(percent)) => {
-            format!("latency: {added:+.1} µs per I/O ({percent:+.1} %), {verdict}")
-        }
-        _ => format!("latency: {verdict}"),
+    let Some(metric) = headline(comparison) else { return "nothing to compare".to_owned() };
+    if comparison.imported && comparison.metrics.len() > 1 {
+        let count = |verdict| comparison.metrics.iter().filter(|metric| metric.verdict == verdict).count();
+        let all = [
+            Verdict::Invalid,
+            Verdict::Regression,
+            Verdict::Improvement,
+            Verdict::NoDifference,
+            Verdict::Inconclusive,
+        ];
+        let told: Vec<String> = all
+            .into_iter()
+            .filter(|verdict| count(*verdict) > 0)
+            .map(|verdict| format!("{} {}", count(verdict), verdict.name()))
+            .collect();
+        return format!("{} figures: {}", comparison.metrics.len(), told.join(", "));
     }
+    let verdict = metric.verdict.name();
+    let interval = |unit: &str, ends: Option<[f64; 2]>| {
+        ends.map_or_else(String::new, |[low, high]| format!(" (95 % interval {low:+.1} to {high:+.1}{unit})"))
+    };
+    let change = match (metric.added_us_per_op, metric.change_percent) {
+        (Some(added), Some(percent)) => {
+            format!("latency {added:+.1} µs per I/O{}, {percent:+.1} %: ", interval("", metric.added_us_ci95))
+        }
+        (None, Some(percent)) => {
+            format!("{} {percent:+.1} %{}: ", metric.metric, interval(" %", metric.change_ci95_percent))
+        }
+        _ => String::new(),
+    };
+    format!("{verdict}: {change}{}", metric.reason)
 }
 
 fn boots(comparison: &Comparison, of: fn(&MetricComparison) -> Option<usize>) -> Option<usize> {
-    latency(comparison).and_then(of)
+    headline(comparison).and_then(of)
 }
 
 fn side(side: &SideSummary, boots: Option<usize>) -> String {
     let or_none = |list: &[String]| if list.is_empty() { "none".to_owned() } else { list.join(", ") };
-    let paths: Vec<String> = side.paths.iter().map(|path| path.name().to_owned()).collect();
-    let boots = boots.map_or_else(|| "boots unknown".to_owned(), |boots| counted(boots, "boot"));
-    format!(
-        "{}; kernel {}; completion {}; {} of {boots}",
-        or_none(&side.variants),
-        or_none(&side.kernels),
-        or_none(&paths),
-        counted(side.runs.len(), "run")
-    )
+    let mut parts = vec![or_none(&side.variants)];
+    if !side.kernels.is_empty() {
+        parts.push(format!("kernel {}", side.kernels.join(", ")));
+    }
+    if !side.paths.is_empty() {
+        let paths: Vec<String> = side.paths.iter().map(|path| path.name().to_owned()).collect();
+        parts.push(format!("completion {}", paths.join(", ")));
+    }
+    let boots =
+        boots.map_or_else(|| ", boots unknown".to_owned(), |boots| format!(" of {}", counted(boots, "boot")));
+    parts.push(format!("{}{boots}", counted(side.runs.len(), "run")));
+    parts.join("; ")
 }
 
 fn metric_row(metric: &MetricComparison) -> Vec<String> {
-    let is_time = metric.metric.ends_with("_ns");
-    let (name, scale, decimals) = match metric.metric.strip_suffix("_ns") {
-        Some(name) => (format!("{}, µs", name.replace('_', " ")), 1e3, 1),
-        None => (metric.metric.to_owned(), 1.0, 0),
+    let (name, scale) = match metric.metric.strip_suffix("_ns") {
+        Some(name) => (format!("{}, µs", name.replace('_', " ")), 1e3),
+        None => (metric.metric.clone(), 1.0),
     };
-    let shown = |value: Option<f64>| or_dash(value.map(|value| value / scale), decimals);
-    let change = match (metric.added_us_per_op, metric.change_percent) {
-        (Some(added), Some(percent)) if is_time => format!("{added:+.1} µs, {percent:+.1} %"),
-        (_, Some(percent)) => format!("{percent:+.1} %"),
-        _ => "-".to_owned(),
+    let shown = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), |value| figure(value / scale));
+    let interval = metric
+        .change_ci95_percent
+        .map_or_else(|| "-".to_owned(), |[low, high]| format!("{low:+.1} to {high:+.1}"));
+    vec![
+        name,
+        shown(metric.base.mean),
+        shown(metric.new.mean),
+        metric.change_percent.map_or_else(|| "-".to_owned(), |percent| format!("{percent:+.1} %")),
+        interval,
+        or_dash(metric.p_value, 3),
+        metric.verdict.name().to_owned(),
+    ]
+}
+
+/// A figure with four digits that count, or all before the point.
+fn figure(value: f64) -> String {
+    let decimals = match value.abs() {
+        large if large >= 1000.0 => 0,
+        middle if middle >= 10.0 => 1,
+        _ => 3,
     };
-    vec![name, shown(metric.base.mean), shown(metric.new.mean), change, metric.verdict.name().to_owned()]
+    format!("{value:.decimals$}")
+}
+
+/// Why each verdict is what it is, and by which method; what is the same for several metrics is said once.
+fn reasons(page: &mut Page, comparison: &Comparison) {
+    let mut groups: Vec<(String, Vec<&str>)> = Vec::new();
+    for metric in &comparison.metrics {
+        let text = format!("{}: {}", metric.verdict.name(), metric.reason);
+        match groups.iter_mut().find(|(told, _)| *told == text) {
+            Some((_, names)) => names.push(&metric.metric),
+            None => groups.push((text, vec![&metric.metric])),
+        }
+    }
+    // One metric's is the headline.
+    if groups.len() > 1 || comparison.metrics.len() > 1 {
+        for (text, names) in groups {
+            page.item(&format!("{}: {text}", names.join(", ")));
+        }
+    }
+    let Some(metric) = headline(comparison) else { return };
+    let unit = match metric.design {
+        Design::AcrossBoots => "the boot",
+        Design::WithinBoots => "the run, compared within its boot",
+        Design::UnknownBoots => "the run, since boots are not known",
+    };
+    let mut method = format!("the unit is {unit}: {} against {}", metric.base.units, metric.new.units);
+    if let Some(test) = &metric.test {
+        method.push_str(&format!("; test: {test}"));
+    }
+    if let Some(interval) = &metric.interval {
+        method.push_str(&format!("; interval: {interval}"));
+    }
+    page.item(&method);
+    let visible: Vec<String> = comparison.metrics.iter().filter_map(visible).collect();
+    let visible = if visible.is_empty() { "none, of whatever size".to_owned() } else { visible.join(", ") };
+    page.item(&format!(
+        "smallest difference that is shown four times of five: {visible}; asked for: {} %",
+        comparison.margin_percent
+    ));
+    if let Some(with) = metric.change_with_left_out_percent {
+        page.item(&format!("with the runs that were left out the change would be {with:+.1} %"));
+    }
+}
+
+/// `latency_mean_ns 0.4 %`
+fn visible(metric: &MetricComparison) -> Option<String> {
+    metric.smallest_visible_percent.map(|percent| format!("{} {percent:.1} %", metric.metric))
+}
+
+/// Runs far from the others, by metric.
+fn outliers(comparison: &Comparison) -> Vec<String> {
+    let of = |metric: &MetricComparison| {
+        let far = metric.base.outliers.iter().chain(&metric.new.outliers);
+        let far: Vec<String> =
+            far.map(|run| format!("{} ({:+.1} deviations)", run.id, run.deviations)).collect();
+        (!far.is_empty())
+            .then(|| format!("far from the others in {}, and used: {}", metric.metric, far.join(", ")))
+    };
+    comparison.metrics.iter().filter_map(of).collect()
 }
 
 fn hops(page: &mut Page, comparison: &Comparison) {
     let rows = comparison.hops.iter().map(|hop| {
         let added = hop.added_us.map_or_else(|| "-".to_owned(), |added| format!("{added:+.1}"));
-        vec![hop.name.to_owned(), or_dash(hop.base_us, 1), or_dash(hop.new_us, 1), added]
+        vec![hop.name.to_string(), or_dash(hop.base_us, 1), or_dash(hop.new_us, 1), added]
     });
     page.table(&["hops, mean µs per I/O", "base", "new", "added"], rows.collect());
-    if let Some(explained) = latency(comparison).and_then(|latency| latency.explained) {
+    if let Some(explained) = headline(comparison).and_then(|latency| latency.explained) {
         let part = explained.fraction.map_or_else(
             || "there is hardly a difference to explain".to_owned(),
             |fraction| format!("{:.0} % of it", fraction * 100.0),

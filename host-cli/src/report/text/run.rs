@@ -41,10 +41,20 @@ pub fn run(run: &RunSummary) -> String {
             or_dash(Some(overhead.sampler_cpu_ns as f64 / 1e6), 1)
         ));
     }
-    let unavailable: Vec<String> =
-        run.unavailable.iter().map(|(name, reason)| format!("{name}: {reason}")).collect();
-    page.list("unavailable:", &unavailable);
+    page.list("unavailable:", &unavailable(run));
     page.finish()
+}
+
+/// What is not there and why; what is missing for one reason stands together.
+fn unavailable(run: &RunSummary) -> Vec<String> {
+    let mut by_reason: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (name, reason) in &run.unavailable {
+        match by_reason.iter_mut().find(|(told, _)| told == reason) {
+            Some((_, names)) => names.push(name),
+            None => by_reason.push((reason, vec![name])),
+        }
+    }
+    by_reason.into_iter().map(|(reason, names)| format!("{}: {reason}", names.join(", "))).collect()
 }
 
 /// `completion: threaded (irq/18-ufshcd, SCHED_FIFO 50, then ksoftirqd/0)`

@@ -164,14 +164,25 @@ fn policy_of(state: &State, cpu: u16) -> Reading<&PolicyTimes> {
         .ok_or_else(|| Unavailable::new(format!("no frequency policy tells that it is CPU{cpu}'s")))
 }
 
+/// A canary and the window it ran after.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct CanaryAfter {
+    pub(super) window: u32,
+    pub(super) cpu: u16,
+    pub(super) best_ns: u64,
+}
+
 /// Canaries after timed windows: the CPU is as the window left it.
-pub(super) fn canaries(recording: &Recording) -> Vec<(u32, u64)> {
-    let of = |record: &WindowRecord| Some((record.index, record.state_after.as_ref()?.canary?.best_ns));
+pub(super) fn canaries(recording: &Recording) -> Vec<CanaryAfter> {
+    let of = |record: &WindowRecord| {
+        let canary = record.state_after.as_ref()?.canary?;
+        Some(CanaryAfter { window: record.index, cpu: canary.cpu, best_ns: canary.best_ns })
+    };
     timed(recording).filter_map(of).collect()
 }
 
 fn canary_ns(recording: &Recording) -> Reading<[u64; 2]> {
-    let times: Vec<u64> = canaries(recording).into_iter().map(|(_, ns)| ns).collect();
+    let times: Vec<u64> = canaries(recording).into_iter().map(|canary| canary.best_ns).collect();
     let (fastest, slowest) = (times.iter().min(), times.iter().max());
     fastest.zip(slowest).map(|(fastest, slowest)| [*fastest, *slowest]).ok_or_else(no_state)
 }

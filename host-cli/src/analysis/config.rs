@@ -52,21 +52,25 @@ pub fn parse(text: &str) -> Options {
         .collect()
 }
 
-/// A check sum of what is set, the same however the file is ordered or commented.
+/// Options that only name a build: two kernels that one commit lies between may differ in them.
+const NAMES_OF_BUILDS: [&str; 3] = ["CONFIG_BUILD_SALT", "CONFIG_LOCALVERSION", "CONFIG_LOCALVERSION_AUTO"];
+
+/// A check sum of what is set, the same however the file is ordered or commented and the build is named.
 pub fn check_sum(options: &Options) -> String {
     let mut sum = crc32fast::Hasher::new();
-    for (name, value) in options {
+    for (name, value) in options.iter().filter(|(name, _)| !NAMES_OF_BUILDS.contains(&name.as_str())) {
         sum.update(format!("{name}={value}\n").as_bytes());
     }
     format!("{:08x}", sum.finalize())
 }
 
-/// Options that differ: name, value on the base, value on the new side; `n` where an option is not there. What only
-/// names the compiler is left out, unless the compiler is another.
+/// Options that differ: name, value on the base, value on the new side; `n` where an option is not there. What only names
+/// a build is left out.
 pub fn differences(base: &Options, new: &Options) -> Vec<(String, String, String)> {
     let value =
         |options: &Options, name: &str| options.get(name).map_or_else(|| "n".to_owned(), Clone::clone);
     let mut names: Vec<&String> = base.keys().chain(new.keys()).collect();
+    names.retain(|name| !NAMES_OF_BUILDS.contains(&name.as_str()));
     names.sort_unstable();
     names.dedup();
     names
@@ -109,6 +113,13 @@ mod tests {
         assert_eq!(told, [expect("CONFIG_PREEMPT", "y", "n"), expect("CONFIG_PREEMPT_RT", "n", "y")]);
         assert_ne!(check_sum(&base), check_sum(&new));
         assert_eq!(check_sum(&base), check_sum(&parse(&format!("# a comment\n{TEXT}"))));
+    }
+
+    #[test]
+    fn what_a_build_is_called_is_no_difference() {
+        let named = |name: &str| parse(&format!("{TEXT}CONFIG_LOCALVERSION=\"{name}\"\n"));
+        assert_eq!(check_sum(&named("-base")), check_sum(&named("-reverted")));
+        assert_eq!(differences(&named("-base"), &named("-reverted")), []);
     }
 
     #[test]

@@ -11,6 +11,9 @@ const MOST_FREQUENCY_PERCENT: f64 = 2.0;
 /// Percent between the sides' canaries.
 const MOST_CANARY_PERCENT: f64 = 3.0;
 
+/// Attributes of a controller that change as the disk idles, so that they say nothing about a side.
+const CHANGE_BY_THEMSELVES: [&str; 2] = ["power_info/dev_pm", "power_info/link_state"];
+
 /// Everything that differs between the sides and would make a difference by itself.
 pub fn gates(base: &[&RunSummary], new: &[&RunSummary], asked: &Asked) -> Vec<Gate> {
     if base.is_empty() || new.is_empty() {
@@ -111,10 +114,15 @@ fn kernels(base: &[&RunSummary], new: &[&RunSummary], same_base: bool) -> Vec<Ga
     gates
 }
 
-/// `6.18.15` of `6.18.15+deb13-arm64`: what is before the first character that is neither digit nor dot.
+/// `6.18.15` of `6.18.15+deb13-arm64`, `6.18.0-rc3` of `6.18.0-rc3-next`: the numbers, and which release candidate, since
+/// thousands of commits lie between two of them.
 pub(super) fn base_version(release: &str) -> &str {
-    let end = release.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(release.len());
-    release[..end].trim_end_matches('.')
+    let numbers = release.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(release.len());
+    let candidate = release[numbers..].strip_prefix("-rc").map_or(0, |rest| {
+        let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
+        if digits > 0 { "-rc".len() + digits } else { 0 }
+    });
+    release[..numbers + candidate].trim_end_matches('.')
 }
 
 /// Distinct values of both sides, where they are not the same and both sides have some.
@@ -133,7 +141,8 @@ fn differ(
 fn settings(base: &[&RunSummary], new: &[&RunSummary]) -> Vec<Gate> {
     let mut names: BTreeSet<&str> = BTreeSet::new();
     for run in base.iter().chain(new) {
-        names.extend(run.conditions.controller.keys().map(String::as_str));
+        let names_of_run = run.conditions.controller.keys().map(String::as_str);
+        names.extend(names_of_run.filter(|name| !CHANGE_BY_THEMSELVES.contains(name)));
     }
     let told = |name: &str, of: &dyn Fn(&RunSummary) -> Option<String>| {
         differ(base, new, of).map(|(base, new)| Gate {
@@ -167,7 +176,9 @@ mod tests {
         for (release, version) in [
             ("6.18.15+deb13-arm64", "6.18.15"),
             ("5.15.178-android13-8-gabc", "5.15.178"),
-            ("6.18.0-rc3", "6.18.0"),
+            ("6.18.0-rc3", "6.18.0-rc3"),
+            ("6.18.0-rc12-next-20260101", "6.18.0-rc12"),
+            ("6.18.0-rcar", "6.18.0"),
             ("7.3", "7.3"),
             ("", ""),
         ] {

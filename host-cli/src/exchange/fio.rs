@@ -10,6 +10,9 @@ use std::collections::BTreeMap;
 /// The kinds of I/O that fio counts apart.
 pub(super) const DIRECTIONS: [&str; 3] = ["read", "write", "trim"];
 
+/// The entry that sums those of all clients.
+pub(super) const SUM_OF_CLIENTS: &str = "All clients";
+
 /// One run of fio on one host.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct FioRun {

@@ -10,16 +10,13 @@
 //! - With `--status-interval` each document counts from the beginning, so that only the last one is a run.
 //! - Before version 3 times are in microseconds, under `lat` and `clat`.
 
-use super::fio::{Direction, FioRun, Group, Latency};
+use super::fio::{Direction, FioRun, Group, Latency, SUM_OF_CLIENTS};
 use super::{Foreign, ImportError};
 use crate::printable::printable;
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use std::collections::BTreeMap;
 use std::fmt;
-
-/// The entry that sums those of all clients.
-const SUM_OF_CLIENTS: &str = "All clients";
 
 /// Reads every document of a file.
 ///

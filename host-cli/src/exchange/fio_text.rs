@@ -12,11 +12,12 @@
 //!   nvme1n1: ios=31385500/0, …
 //! ```
 //!
-//! A file may hold several outputs, each of which is a run; a `uname` before one tells its kernel. Lines may be left
+//! A file may hold several outputs, each of which is a run; a `uname` before one tells its kernel. With `--client` each
+//! client has one, below its name, and `All clients` is the sum of them. Lines may be left
 //! out, wrapped, or quoted with `>`. Where the line of a job's bandwidth is left out, the one below `Run status group`
 //! stands in if the group has no other job. Rates are rounded to three digits by fio itself.
 
-use super::fio::{DIRECTIONS, Direction, FioRun, Group, Latency};
+use super::fio::{DIRECTIONS, Direction, FioRun, Group, Latency, SUM_OF_CLIENTS};
 use super::{Foreign, ImportError};
 use crate::printable::printable;
 
@@ -75,6 +76,8 @@ struct Reader {
     /// Of the last `uname` and the commands below it.
     kernel: Option<String>,
     in_turn: bool,
+    /// The client whose output comes.
+    host: Option<String>,
     run: FioRun,
     part: Part,
     /// Disks that lie on others, which follow them.
@@ -92,6 +95,9 @@ impl Reader {
         } else if begins_output(text) {
             self.end_output();
             self.in_turn |= text.contains("--stonewall");
+        } else if let Some(host) = client(text) {
+            self.end_output();
+            self.host = Some(host.to_owned());
         } else if let Some(head) = job_head(line) {
             self.job(number, head)?;
         } else if let Some(id) = text.strip_prefix("Run status group ") {
@@ -122,6 +128,7 @@ impl Reader {
         self.summed = false;
         if !run.groups.is_empty() {
             run.kernel.clone_from(&self.kernel);
+            run.host = self.host.take();
             run.in_turn = std::mem::take(&mut self.in_turn);
             run.disks.retain(|disk| on_others.is_empty() || on_others.contains(disk));
             run.disks.sort_by_key(|name| by_number(name));
@@ -142,6 +149,10 @@ impl Reader {
     fn job(&mut self, number: u64, head: Head<'_>) -> Result<(), ImportError> {
         if self.summed {
             self.end_output();
+        }
+        if head.name == SUM_OF_CLIENTS {
+            self.end_output();
+            return Ok(());
         }
         if head.error != 0 {
             let what = format!("job {} failed with error {}", printable(head.name, 60), head.error);
@@ -247,6 +258,13 @@ fn begins_output(text: &str) -> bool {
         .strip_prefix("fio-")
         .is_some_and(|version| version.starts_with(|c: char| c.is_ascii_digit()) && !version.contains(' '));
     version || command.starts_with("fio --")
+}
+
+/// The client in the line before its output, `<vm> `, to which a line of progress may be stuck.
+fn client(text: &str) -> Option<&str> {
+    let (before, host) = text.strip_suffix('>')?.rsplit_once('<')?;
+    let alone = before.is_empty() || before.starts_with("Jobs: ");
+    (alone && !host.is_empty() && !host.contains(' ')).then_some(host)
 }
 
 struct Head<'a> {

@@ -16,6 +16,7 @@ const JSON_PLUS: &str = include_str!("../../../tests/data/fio/json-plus-group.js
 const TWO_JOBS: &str = include_str!("../../../tests/data/fio/two-jobs.json");
 const STATUS: &str = include_str!("../../../tests/data/fio/status-interval.json");
 const CLIENTS: &str = include_str!("../../../tests/data/fio/client-server.json");
+const CLIENT_TEXT: &str = include_str!("../../../tests/data/fio/client-server.txt");
 const TEXT: &str = include_str!("../../../tests/data/fio/fio-text.txt");
 
 /// `text`, of a variant that the user tells.

@@ -183,6 +183,16 @@ fn clients_are_runs_of_their_devices() {
 }
 
 #[test]
+fn clients_in_text_are_runs_too() {
+    let runs = import(CLIENT_TEXT).unwrap().runs;
+    let of: Vec<_> = runs.iter().map(|run| (run.device.as_deref(), figure(run, "read_iops"))).collect();
+    assert_eq!(of, [(Some("vm"), Some(499.0)), (Some("vm"), Some(352.0))]);
+    // An address in a mail is no client.
+    let mail = TEXT.replace("  read:", "On Thursday <someone@example.org> wrote:\n  read:");
+    assert_eq!(import(&mail).unwrap().runs[0].device, None);
+}
+
+#[test]
 fn jobs_of_one_name_are_added() {
     let run = import(&TWO_JOBS.replace("\"jobname\" : \"b\"", "\"jobname\" : \"a\"")).unwrap().runs.remove(0);
     assert_eq!((run.workload.as_str(), figure(&run, "write_iops")), ("a", Some(500.4995)));

@@ -3,8 +3,8 @@
 use super::*;
 use proptest::prelude::*;
 
-const SAMPLES: [&str; 8] =
-    [UFS_REPORT, PIXEL_REPORT, NVME_REPORT, JSON_PLUS, TWO_JOBS, STATUS, CLIENTS, TEXT];
+const SAMPLES: [&str; 9] =
+    [UFS_REPORT, PIXEL_REPORT, NVME_REPORT, JSON_PLUS, TWO_JOBS, STATUS, CLIENTS, CLIENT_TEXT, TEXT];
 const FORMATS: [Option<Format>; 4] = [None, Some(Format::Csv), Some(Format::FioJson), Some(Format::FioText)];
 
 /// Reads in every format, and checks what is promised of every run.

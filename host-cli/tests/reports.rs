@@ -89,11 +89,31 @@ fn the_ufs_report_is_separated_and_too_small() {
     close(single.p_value, 0.1);
     assert_eq!(single.verdict, Verdict::Inconclusive);
     assert!(single.reason.contains('4'), "{}", single.reason);
+    let resolution = single.resolution.unwrap();
+    assert!((resolution.quantum - 290.69).abs() < 0.01 && (resolution.percent - 1.5957).abs() < 1e-3);
     for (name, change, p) in [("random.score", -0.6818, 0.7), ("mixed-mt.score", -2.5239, 0.6)] {
         let other = metric(&comparison, name);
         close(other.change_percent, change);
         close(other.p_value, p);
         assert!(!matches!(other.verdict, Verdict::Regression | Verdict::Improvement), "{other:?}");
+        assert_eq!(other.resolution, None);
+    }
+}
+
+/// The command says what the analysis does, in every format.
+#[test]
+fn the_command_compares_what_was_imported() {
+    let bench = Bench::new();
+    bench.import("reports/ufs-report.csv", &[]);
+    let done = bench.run(&["compare", "5.15", "6.18", "--json"]);
+    assert!(done.status.success(), "{done:?}");
+    let said: Value = serde_json::from_slice(&done.stdout).unwrap();
+    let single = &said["comparisons"][1];
+    assert_eq!((&single["metric"], &single["verdict"]), (&"mixed-st.score".into(), &"inconclusive".into()));
+    close(single["p_value"].as_f64(), 0.1);
+    for (format, words) in [("benchfmt", "BenchmarkMixed-st.score 1 13372 score"), ("junit", "<skipped")] {
+        let done = bench.run(&["compare", "5.15", "6.18", "--format", format]);
+        assert!(done.status.success() && String::from_utf8_lossy(&done.stdout).contains(words), "{done:?}");
     }
 }
 

@@ -61,7 +61,8 @@ impl Lab {
 
     /// Names of run files with this end.
     fn files(&self, suffix: &str) -> BTreeSet<String> {
-        let variants = ["rq_affinity-1", "rq_affinity-2"].map(|name| self.path().join("tophalf-runs").join(name));
+        let variants =
+            ["rq_affinity-1", "rq_affinity-2"].map(|name| self.path().join("tophalf-runs").join(name));
         let entries = variants.iter().flat_map(|folder| fs::read_dir(folder).into_iter().flatten().flatten());
         let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
         names.filter_map(|name| name.strip_suffix(suffix).map(str::to_owned)).collect()

@@ -6,8 +6,9 @@
 
 use std::path::PathBuf;
 use tophalf::analysis::{RunSummary, summarize};
+use tophalf::load::{FigureCache, Stored, load_with};
 use tophalf::recording::Recording;
-use tophalf::store::StoredRun;
+use tophalf::store::{Store, StoredRun};
 
 fn load(name: &str) -> RunSummary {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/data/runs").join(name);
@@ -37,4 +38,22 @@ fn version_1_gives_the_figures_it_gave() {
             })
             .into();
     insta::assert_snapshot!(serde_json::to_string_pretty(&figures).unwrap());
+}
+
+/// With a cache of figures or without, the first time or the second.
+#[test]
+fn kept_figures_are_those_of_the_files() {
+    let runs = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/data/runs");
+    let found = Store::new("none").find(runs.to_str().unwrap()).unwrap();
+    let computed: Vec<Stored> = found
+        .runs
+        .iter()
+        .map(|path| load(path.file_name().unwrap().to_str().unwrap()))
+        .map(|run| Stored::Measured(Box::new(run)))
+        .collect();
+    let folder = tempfile::tempdir().unwrap();
+    let cache = FigureCache::new(folder.path().to_owned()).unwrap();
+    for cache in [None, Some(&cache), Some(&cache)] {
+        assert_eq!(load_with(&found, cache).unwrap(), computed);
+    }
 }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::analysis::{Better, ImportSource, ImportedMetric};
 use crate::failure::{EXIT_INVALID, EXIT_USAGE, exit_code};
+use proptest::prelude::*;
 use tophalf_wire::{Event, FrameWriter, Hello, Level, LogLine, Message};
 
 fn header(id: &str, variant: &str) -> RunHeader {
@@ -256,4 +257,29 @@ fn names_of_files_are_harmless_and_distinct() {
     assert_ne!(file_name(&"n".repeat(300)), file_name(&"n".repeat(301)));
     assert_eq!(file_name("6.18.15+deb13-arm64"), "6.18.15+deb13-arm64");
     assert_eq!(id_part("127.0.0.1:15555"), "127.0.0.1_15555");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    // Whatever a variant is called, its runs lie in the store, are found by that name, and are nobody else's.
+    #[test]
+    fn a_variant_of_any_name_is_found_by_it(
+        names in prop::collection::btree_set(
+            prop_oneof![any::<String>(), "[./_a-b]{0,4}", "(\\.\\./){1,3}[a-z/]{0,9}", "[a-z/ ]{90,130}"], 2..4,
+        ),
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::new(folder.path().join("runs"));
+        let mut expected = Vec::new();
+        for (number, name) in names.iter().enumerate() {
+            let run = ImportedRun { variant: name.clone(), ..imported(&format!("run-{number}"), 1.0) };
+            let path = store.keep_imported(&run).unwrap();
+            prop_assert_eq!(path.parent().unwrap().parent().unwrap(), store.folder());
+            expected.push((name, path));
+        }
+        for (name, path) in expected {
+            prop_assert_eq!(store.find(name).unwrap(), Found { runs: vec![path], foreign: 0 });
+        }
+        prop_assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing lies beside the store");
+    }
 }

@@ -3,6 +3,7 @@
 mod compare;
 mod completion;
 mod gates;
+mod kept;
 mod qualify;
 mod quality;
 mod recording;

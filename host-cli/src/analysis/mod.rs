@@ -1,6 +1,7 @@
 //! From what a device sent to figures. Pure functions: the device measures and never judges, this side judges
 //! and never measures, so that a report can be made again from its run files alone.
 
+pub mod commits;
 mod compare;
 mod comparison;
 pub mod completion;

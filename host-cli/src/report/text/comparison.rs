@@ -122,7 +122,7 @@ fn metric_row(metric: &MetricComparison) -> Vec<String> {
 }
 
 /// A figure with four digits that count, or all before the point.
-fn figure(value: f64) -> String {
+pub(in crate::report) fn figure(value: f64) -> String {
     let decimals = match value.abs() {
         large if large >= 1000.0 => 0,
         middle if middle >= 10.0 => 1,

@@ -9,6 +9,7 @@ mod qualify;
 mod run;
 
 pub use comparison::comparison;
+pub(super) use comparison::figure;
 pub use imported::imported;
 pub use imports::imports;
 pub use probe::probe;

@@ -7,7 +7,7 @@ TOPHALF := target/release/tophalf
 # An adb server of its own, so that phones on this desk are left alone.
 PRIVATE_ADB := ANDROID_ADB_SERVER_PORT=15037
 
-.PHONY: setup demo test lint unit agents-test scenarios repeatable campaign bench bench-compare
+.PHONY: setup demo test lint unit agents-test scenarios repeatable campaign calibration bench bench-compare
 
 setup:
 	$(CARGO) build --locked --release -p tophalf -p virtual-phone
@@ -43,6 +43,10 @@ repeatable: setup
 # Kernels against one another over twenty boots, which a second call goes on with: needs a quiet machine too.
 campaign: setup
 	$(PRIVATE_ADB) sh tests/campaign.sh $(PHONE) $(TOPHALF)
+
+# How often two equal sides are called different, and how often an interval holds the truth, on simulated devices.
+calibration:
+	TOPHALF_REPLICATES=20000 $(CARGO) test --locked --release -p tophalf --test statistics -- --nocapture --test-threads=1 calibration
 
 # Ratios against fio and a bare loop on zram0: as root, on a quiet machine.
 bench: setup

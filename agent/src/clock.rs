@@ -5,6 +5,7 @@
 //! system call, on the new kernel of a comparison and not on the old one.
 
 use rustix::time::{ClockId, clock_gettime};
+use tophalf_wire::Clocks;
 
 /// `CLOCK_MONOTONIC`, in nanoseconds, without a system call where the kernel has a vDSO.
 #[inline]
@@ -17,10 +18,19 @@ pub fn thread_cpu_ns() -> u64 {
     read_ns(ClockId::ThreadCPUTime)
 }
 
+/// Several clocks, one right after the other.
+pub fn clocks() -> Clocks {
+    Clocks {
+        monotonic_ns: now_ns(),
+        raw_ns: read_ns(ClockId::MonotonicRaw),
+        boottime_ns: read_ns(ClockId::Boottime),
+    }
+}
+
 #[inline]
 fn read_ns(clock: ClockId) -> u64 {
     let time = clock_gettime(clock);
-    // Neither clock is ever negative.
+    // None of these clocks is ever negative.
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 
@@ -53,5 +63,7 @@ mod tests {
         assert!((1..1_000_000).contains(&grain_ns()));
         assert!(now_ns() > before);
         assert!(thread_cpu_ns() > 0);
+        let all = clocks();
+        assert!(all.monotonic_ns >= before && all.raw_ns > 0 && all.boottime_ns >= before);
     }
 }

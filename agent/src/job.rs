@@ -1,15 +1,17 @@
 //! A plan from its first frame to its last.
 
-use crate::clock::grain_ns;
+use crate::clock::{grain_ns, now_ns};
 use crate::error::JobError;
 use crate::observe::facts::{self, Own};
+use crate::observe::kernel;
+use crate::observe::state::StateReader;
 use crate::observe::tree::Tree;
 use crate::run::{Cost, RunError, run};
 use crate::stop::Watch;
 use crate::stream::Stream;
 use std::io::{self, Write};
 use std::path::PathBuf;
-use tophalf_wire::{End, Hello, Job, Message, Outcome, Overhead, Plan};
+use tophalf_wire::{EdgeSide, End, Hello, Job, Message, Outcome, Overhead, Plan};
 
 /// What this was built for and how: `aarch64-linux-musl`.
 pub fn build_name() -> String {
@@ -64,7 +66,11 @@ fn attempt<W: Write>(
     match &plan.job {
         Job::Probe(probe) => {
             let tree = if probe.record { tree.recording() } else { tree };
-            stream.send(&Message::Facts(facts::read(&tree, &own()?)))?;
+            let facts = facts::read(&tree, &own()?);
+            let state = StateReader::of_probe(&facts).read(&tree, None, EdgeSide::Before, None, now_ns);
+            stream.send(&Message::Facts(facts))?;
+            stream.send(&Message::State(state))?;
+            stream.send(&Message::KernelConfig(kernel::read_config(&tree)))?;
             for recorded in tree.into_recorded() {
                 stream.send(&Message::Recorded(recorded))?;
             }
@@ -73,6 +79,7 @@ fn attempt<W: Write>(
         Job::Run(job) => {
             let facts = facts::read(&tree, &own()?);
             stream.send(&Message::Facts(facts.clone()))?;
+            stream.send(&Message::KernelConfig(kernel::read_config(&tree)))?;
             run(job, &facts, &tree, Watch { stdin: plan.watch_stdin }, stream, cost)
         }
     }

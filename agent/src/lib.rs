@@ -15,6 +15,7 @@
 //! | [`pin`], [`clock`], [`stop`], [`sys`] | the machine |
 //! | [`stream`], [`log`] | what goes out |
 
+pub mod canary;
 pub mod clock;
 pub mod engine;
 pub mod error;

@@ -9,6 +9,7 @@ use crate::error::JobError;
 use crate::hop_pass::{HopSlots, MOST_HOP_OPS};
 use crate::observe::edge::EdgeReader;
 use crate::observe::live::SchedstatReader;
+use crate::observe::state::StateReader;
 use crate::observe::tree::Tree;
 use crate::pattern::Operations;
 use crate::pin;
@@ -23,7 +24,7 @@ use std::thread;
 use std::time::Duration;
 use tophalf_wire::{
     Edge, EdgeSide, Facts, HopColumn, Hops, Latencies, LatencyBlock, MAX_BLOCK_VALUES, Message, Outcome,
-    Pass, RunJob, Samples, TargetFacts, ThreadRole, Window,
+    Pass, RunJob, Samples, State, TargetFacts, ThreadRole, Window,
 };
 
 /// Operations of the longest window: 4 MiB of stamps, which a device of half a million operations a second
@@ -101,6 +102,7 @@ pub fn run<W: Write>(
             stream,
             cost,
             edges: EdgeReader::new(tree, target.facts.disk.clone(), threads.clone(), submitter.tid, now_ns),
+            states: StateReader::new(irqs.clone(), way::ufs_controller(&target.facts.disk, facts)),
             sampler: Sampler::new(tree, &irqs, &threads, job.sample_ns),
             submitter,
             target: &target.facts,
@@ -118,6 +120,7 @@ struct Passes<'a, W> {
     stream: &'a mut Stream<W>,
     cost: &'a mut Cost,
     edges: EdgeReader<'a>,
+    states: StateReader,
     sampler: Sampler,
     submitter: Submitter,
     target: &'a TargetFacts,
@@ -221,17 +224,27 @@ impl<W: Write> Passes<'_, W> {
     /// Carries out an order between two edges.
     fn observe(&mut self, order: Order) -> Result<(Answer, Observed), RunError> {
         let window = self.next_window;
+        let state_before = self.state(window, EdgeSide::Before)?;
         let mut before = self.edges.read(window, EdgeSide::Before, u16::MAX);
         let cpu_begin_ns = thread_cpu_ns();
         self.submitter.order(order)?;
         let (done, samples) = self.wait(Some(window))?;
         let sampler_cpu_ns = thread_cpu_ns() - cpu_begin_ns;
         let after = self.edges.read(window, EdgeSide::After, done.cpu_end);
+        let states = [state_before, self.state(window, EdgeSide::After)?];
         // Only the submitter itself can tell, and it had not begun when this edge was read.
         before.placement.cpu = done.cpu_begin;
         self.cost.sampler_cpu_ns += sampler_cpu_ns;
         self.next_window += 1;
-        Ok((done.answer, Observed { before, after, samples, sampler_cpu_ns }))
+        Ok((done.answer, Observed { before, after, states, samples, sampler_cpu_ns }))
+    }
+
+    /// The state of the device at one end of a window, further away from it than the counters.
+    fn state(&mut self, window: u32, side: EdgeSide) -> Result<State, RunError> {
+        self.submitter.order(Order::Canary)?;
+        let (done, _) = self.wait(None)?;
+        let Answer::Canary(canary) = done.answer else { return Err(wrong_answer()) };
+        Ok(self.states.read(self.tree, Some(window), side, Some(canary), now_ns))
     }
 
     /// Waits for the submitter, and takes samples meanwhile if the wait is for a `window` that is counted.
@@ -254,7 +267,7 @@ impl<W: Write> Passes<'_, W> {
         pass: Pass,
         timed: &Timed,
         writes: u64,
-        Observed { before, after, samples, sampler_cpu_ns }: Observed,
+        Observed { before, after, states, samples, sampler_cpu_ns }: Observed,
         body: impl FnOnce(&mut Self, u32) -> io::Result<()>,
     ) -> Result<(), RunError> {
         let window = before.window;
@@ -276,6 +289,9 @@ impl<W: Write> Passes<'_, W> {
         body(self, window)?;
         self.stream.send(&Message::Samples(samples))?;
         self.stream.send(&Message::Edge(after))?;
+        for state in states {
+            self.stream.send(&Message::State(state))?;
+        }
         self.give_up_on_a_dead_target(timed)
     }
 
@@ -298,6 +314,7 @@ impl<W: Write> Passes<'_, W> {
 struct Observed {
     before: Edge,
     after: Edge,
+    states: [State; 2],
     samples: Samples,
     sampler_cpu_ns: u64,
 }

@@ -3,6 +3,7 @@
 //! While a window is open they share nothing but the [`STOP`] flag. Buffers travel with the order and come
 //! back with the answer, so that no memory is made, or touched for the first time, inside a window.
 
+use crate::canary::canary;
 use crate::engine::{Engine, Psync, Stamp, Timed, loop_ns, timed_window};
 use crate::error::JobError;
 use crate::hop_pass::{HopSlots, hop_window};
@@ -12,6 +13,7 @@ use crate::stop::STOP;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::thread::{Builder, Scope};
 use std::time::Duration;
+use tophalf_wire::Canary;
 
 /// What the submitter is to do next.
 #[derive(Debug)]
@@ -23,6 +25,8 @@ pub enum Order {
         /// Room for the latencies; the window ends early when it is full.
         slots: Vec<Stamp>,
     },
+    /// [`canary`], where the windows are.
+    Canary,
     /// A window of the hops pass.
     Hops {
         /// Its length, in nanoseconds.
@@ -41,6 +45,8 @@ pub enum Answer {
     Timed(Timed, Vec<Stamp>),
     /// A window of the hops pass, and what the threads did for its operations.
     Hops(Timed, HopSlots),
+    /// How long the canary took.
+    Canary(Canary),
 }
 
 /// A window that is over.
@@ -129,6 +135,7 @@ fn execute<E: Engine>(order: Order, engine: &mut E, operations: &mut Operations)
             let timed = timed_window(engine, operations, &mut slots, length_ns, &STOP);
             Answer::Timed(timed, slots)
         }
+        Order::Canary => Answer::Canary(canary()),
         Order::Hops { length_ns, most_ops, mut slots } => {
             let timed = hop_window(engine, operations, &mut slots, most_ops, length_ns, &STOP);
             Answer::Hops(timed, slots)

@@ -1,6 +1,6 @@
 //! Which interrupt lines and threads a completion on the target can go through.
 
-use tophalf_wire::{Facts, IrqFacts, Reading, ThreadRole};
+use tophalf_wire::{ControllerKind, Facts, IrqFacts, Reading, ThreadRole};
 
 /// The lines of the controller above `disk`. Where the disk cannot be known, as for a phone's shell, those of
 /// UFS, which are the only ones a probe then finds; none for a disk without a controller, such as zram.
@@ -9,6 +9,12 @@ pub fn lines<'facts>(disk: &Reading<String>, facts: &'facts Facts) -> Vec<&'fact
     let Ok(disk) = disk else { return all.collect() };
     let controller = facts.disk(disk).and_then(|disk| facts.controller_of(disk));
     all.filter(|line| controller.is_some_and(|controller| controller.irqs.contains(&line.irq))).collect()
+}
+
+/// The folder of the UFS controller above `disk`, if there is one.
+pub fn ufs_controller(disk: &Reading<String>, facts: &Facts) -> Option<String> {
+    let controller = facts.controller_of(facts.disk(disk.as_ref().ok()?)?)?;
+    (controller.kind == ControllerKind::Ufs).then(|| controller.sys_path.clone())
 }
 
 /// CPUs that `lines` interrupt; `None` where the kernel does not say of one of them.

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 use tophalf_agent::job;
 use tophalf_wire::{
-    Engine, Event, FrameReader, Job, Message, Outcome, Pass, Pattern, Plan, RunJob, TargetSpec, Window,
-    Workload,
+    EdgeSide, Engine, Event, FrameReader, Job, Message, Outcome, Pass, Pattern, Plan, RunJob, TargetSpec,
+    Window, Workload,
 };
 
 /// What the agent writes, kept for the test.
@@ -133,4 +133,24 @@ fn what_cannot_be_is_the_end_frame_and_not_an_error() {
     let Outcome::Failed { message, .. } = outcome else { panic!("{outcome:?}") };
     assert!(message.contains("--destroy-data-on"), "{message}");
     assert!(matches!(messages.last(), Some(Message::End(_))));
+}
+
+/// The state of the device comes with each window, from both its ends, and the canary ran where the I/O did.
+#[test]
+fn each_window_has_the_state_of_the_device_at_both_ends() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, messages) = perform(plan(&folder));
+    let of = |message: &Message| match message {
+        Message::State(state) => Some((state.window.unwrap(), state.side, state.canary.unwrap())),
+        _ => None,
+    };
+    let states: Vec<_> = messages.iter().filter_map(of).collect();
+    let windows = windows(&messages, Pass::Timed).len() + windows(&messages, Pass::Hops).len();
+    assert_eq!(states.len(), 2 * windows);
+    for pair in states.chunks(2) {
+        assert_eq!((pair[0].0, pair[0].1, pair[1].1), (pair[1].0, EdgeSide::Before, EdgeSide::After));
+        assert!(pair.iter().all(|(_, _, canary)| canary.best_ns > 1000));
+    }
+    let configs = messages.iter().filter(|message| matches!(message, Message::KernelConfig(_)));
+    assert_eq!(configs.count(), 1);
 }

@@ -1,7 +1,8 @@
 //! What a kernel is called, and the size of its pages. The name is for people to read: nothing is ever
 //! concluded from it, since vendors take changes back and forth between versions.
 
-use super::text;
+use super::{text, tree::Tree};
+use tophalf_wire::KernelConfig;
 
 /// Release and version of a kernel from `/proc/version` (`linux_proc_banner`, init/version.c), which also
 /// those may read who may not read `/proc/sys/kernel`:
@@ -27,6 +28,11 @@ pub fn parse_page_bytes(bytes: &[u8]) -> Option<u32> {
         let value = usize::from_ne_bytes(value.try_into().ok()?);
         if key == AT_PAGESZ { u32::try_from(value).ok() } else { None }
     })
+}
+
+/// How the kernel was built, compressed as it is (`CONFIG_IKCONFIG_PROC`, kernel/configs.c). Many kernels do not tell.
+pub fn read_config(tree: &Tree) -> KernelConfig {
+    KernelConfig { gzip: tree.read("/proc/config.gz") }
 }
 
 #[cfg(test)]

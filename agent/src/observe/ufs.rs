@@ -4,7 +4,7 @@
 //! `flags` are never opened: reading those sends queries to the device, and reading all of them resets some
 //! boards.
 
-use super::tree::Tree;
+use super::{text, tree::Tree};
 use tophalf_wire::{InterruptTable, Reading, Unavailable};
 
 /// The only attributes that are read, by their path below the controller
@@ -89,9 +89,50 @@ pub fn read_attributes(tree: &Tree, folder: &str) -> Vec<(String, Reading<String
     present.collect()
 }
 
+/// What of a controller may change during a run: its attributes again, and the errors that the driver has counted, as
+/// `errors.NAME`, where debugfs is mounted and may be read. It is never mounted.
+pub fn read_state(tree: &Tree, folder: &str) -> Vec<(String, Reading<String>)> {
+    let mut state = read_attributes(tree, folder);
+    let name = folder.rsplit('/').next().unwrap_or(folder);
+    match tree.parse(&format!("/sys/kernel/debug/ufshcd/{name}/stats"), parse_errors) {
+        Ok(errors) => {
+            state.extend(
+                errors.into_iter().map(|(name, count)| (format!("errors.{name}"), Ok(count.to_string()))),
+            );
+        }
+        Err(why) => state.push(("errors.stats".to_owned(), Err(why))),
+    }
+    state
+}
+
+/// Parses the driver's counts of errors (`ufs_debugfs_stats_show`, drivers/ufs/core/ufs-debugfs.c):
+///
+/// ```text
+/// PHY Adapter Layer errors (except LINERESET): 0
+/// Data Link Layer errors: 0
+/// ```
+pub fn parse_errors(bytes: &[u8]) -> Option<Vec<(String, u64)>> {
+    const MOST: usize = 64;
+    let rows = text::lines(bytes).filter(|line| !line.trim_ascii().is_empty()).take(MOST).map(|line| {
+        let (name, count) = text::split_at_colon(line)?;
+        Some((text::lossy(name), text::number(count.trim_ascii())?))
+    });
+    rows.collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn errors_that_the_driver_counted() {
+        let stats = b"PHY Adapter Layer errors (except LINERESET): 0\nData Link Layer errors: 2\n";
+        let errors = parse_errors(stats).unwrap();
+        assert_eq!(errors[1], ("Data Link Layer errors".to_owned(), 2));
+        assert_eq!(errors.len(), 2);
+        assert_eq!(parse_errors(b"no count\n"), None);
+        assert_eq!(parse_errors(b"errors: many\n"), None);
+    }
 
     #[test]
     fn names_of_drivers_and_handlers() {

@@ -7,4 +7,5 @@ mod edges;
 mod oracle;
 mod recorded_trees;
 mod recording;
+mod state;
 mod totality;

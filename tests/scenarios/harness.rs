@@ -96,8 +96,15 @@ impl Rig {
 
     /// A run of a minute, broken by `fault` once its first window has arrived; what the command then answers.
     pub(crate) fn run_until(&self, fault: impl FnOnce(&Child)) -> Answer {
+        self.run_meanwhile(&["--seconds", "60", "--warmup", "0"], fault)
+    }
+
+    /// `tophalf run -d THIS_PHONE --json ARGUMENTS`, and what happens once its first window has arrived; what the command
+    /// answers in the end.
+    pub(crate) fn run_meanwhile(&self, arguments: &[&str], meanwhile: impl FnOnce(&Child)) -> Answer {
+        let base = ["run", "-d", self.phone.serial(), "--json"];
         let child = self
-            .command(&["run", "-d", self.phone.serial(), "--seconds", "60", "--warmup", "0"])
+            .command(&[&base[..], arguments].concat())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -107,13 +114,15 @@ impl Rig {
             assert!(Instant::now() < arrived, "no window arrived within a minute");
             std::thread::sleep(Duration::from_millis(300));
         }
-        fault(&child);
+        meanwhile(&child);
         child.wait_with_output().expect("tophalf ends").into()
     }
 
-    /// A stored run, finished or not, has a window.
+    /// The run that is being made has a window.
     fn has_a_window(&self) -> bool {
-        self.files().iter().any(|file| {
+        let unfinished =
+            self.files().into_iter().filter(|file| file.extension().is_some_and(|end| end == "partial"));
+        unfinished.into_iter().any(|file| {
             let file = file.to_str().expect("a plain name");
             let shown: Result<Value, _> =
                 serde_json::from_str(&self.tophalf(&["show", file, "--json"]).stdout);

@@ -6,6 +6,7 @@
 mod bad_input;
 mod campaign;
 mod faults;
+mod gates;
 mod harness;
 mod probe;
 mod tiers;

@@ -29,7 +29,7 @@ pub enum Stored {
     /// tophalf measured it.
     Measured(Box<RunSummary>),
     /// Another tool did.
-    Imported(ImportedRun),
+    Imported(Box<ImportedRun>),
 }
 
 /// The figures of runs, in their order. That some files are of something else, or some runs were never finished,
@@ -115,7 +115,7 @@ struct Used {
 
 fn load_from(path: &Path, figures: Option<&FolderFigures>) -> anyhow::Result<(Stored, Origin)> {
     if is_imported(path) {
-        return Ok((Stored::Imported(read_imported(path)?), Origin::File(None)));
+        return Ok((Stored::Imported(Box::new(read_imported(path)?)), Origin::File(None)));
     }
     let before = figures.and_then(|_| Identity::of(path));
     let named = path.file_name().zip(before);

@@ -42,7 +42,7 @@ impl Bench {
         let all = load(&store.find(variant).unwrap()).unwrap();
         all.into_iter()
             .map(|stored| match stored {
-                Stored::Imported(run) => run,
+                Stored::Imported(run) => *run,
                 Stored::Measured(_) => panic!("a measured run"),
             })
             .collect()

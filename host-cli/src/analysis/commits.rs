@@ -18,6 +18,13 @@ pub struct Commit {
     pub title: &'static str,
 }
 
+impl Commit {
+    /// Its first 12 digits.
+    pub fn short(&self) -> &'static str {
+        self.hash.get(..12).unwrap_or(self.hash)
+    }
+}
+
 /// The commit that moved UFS completions into a thread: v6.16 to v7.2-rc5, and some stable trees.
 pub const THREADED: Commit = Commit {
     hash: "3c7ac40d732232fec0ba31d0a5e3cc9c112fc2e7",
@@ -25,7 +32,8 @@ pub const THREADED: Commit = Commit {
 };
 
 /// Those that are looked for in a tree, in the order in which they were made.
-pub const KNOWN: [Commit; 5] = [
+pub const KNOWN: [Commit; 6] = [
+    PM_QOS,
     THREADED,
     Commit { hash: "034d319c8899e8c5c0a35c6692c7fc7e8c12c374", title: "Fix interrupt handling for MCQ Mode" },
     Commit {
@@ -39,16 +47,24 @@ pub const KNOWN: [Commit; 5] = [
     },
 ];
 
-/// What a run itself shows, as sentences. An observed thread that a driver asked for is the commit or one that does the
-/// same; nothing shows that it is not there but unused, so its absence is said of the effect only.
+/// CPU latency requests of the UFS driver (v6.9): they too change what an I/O waits for.
+pub const PM_QOS: Commit =
+    Commit { hash: "2777e73fc154", title: "Add CPU latency QoS support for UFS driver" };
+
+/// What a run itself shows, as words. A thread that a driver asked for is the commit or one that does the same; where
+/// completions are seen in the interrupt, the commit may be there and have no effect (MCQ with ESI) or be reverted.
 pub fn shown_by(run: &RunSummary) -> Option<String> {
-    let hash = THREADED.hash.get(..12)?;
-    match run.completion.path {
-        CompletionPath::Threaded => Some(format!("{hash} or one like it in effect")),
-        CompletionPath::Hard => Some(format!("{hash} not in effect")),
-        CompletionPath::Mixed => Some(format!("{hash} in effect for some interrupts")),
+    let threaded = match run.completion.path {
+        CompletionPath::Threaded => Some("or one like it in effect"),
+        CompletionPath::Hard | CompletionPath::McqEsi => Some("not in effect"),
+        CompletionPath::Mixed => Some("in effect for some interrupts"),
         _ => None,
-    }
+    };
+    let threaded = threaded.map(|words| format!("{} {words}", THREADED.short()));
+    let has_qos = run.conditions.controller.contains_key("pm_qos_enable");
+    let qos = has_qos.then(|| format!("{} (CPU latency QoS) in", PM_QOS.short()));
+    let shown: Vec<String> = threaded.into_iter().chain(qos).collect();
+    (!shown.is_empty()).then(|| shown.join(", "))
 }
 
 /// Where a commit is with respect to a revision.
@@ -96,7 +112,7 @@ fn state(tree: &Path, head: &str, commit: &Commit) -> anyhow::Result<State> {
     let found = if is_ancestor(tree, head, commit)? {
         State::In
     } else {
-        let short = commit.hash.get(..12).unwrap_or(commit.hash);
+        let short = commit.short();
         // As `git cherry-pick -x`, and the two ways of the stable trees, name the commit they are.
         let marks = [
             format!("cherry picked from commit {short}"),

@@ -1,12 +1,12 @@
 //! What runs were made in, side against side.
 
-use super::{EnvironmentLine, RunSummary};
+use super::{EnvironmentLine, RunSummary, commits};
 use std::collections::BTreeSet;
 
 /// A line of the environment: its name, and what a run says of it.
 type Line = (&'static str, fn(&RunSummary) -> Option<String>);
 
-const LINES: [Line; 17] = [
+const LINES: [Line; 18] = [
     ("kernel", |run| run.system.kernel_release.clone()),
     ("built", |run| run.system.kernel_version.clone()),
     ("config", |run| run.conditions.config.as_ref().map(|config| format!("crc {}", config.crc32))),
@@ -14,6 +14,7 @@ const LINES: [Line; 17] = [
     ("UFSHCI", |run| attribute(run, "ufshci_capabilities/version")),
     ("queues", |run| run.completion.hardware_queues.map(|queues| queues.to_string())),
     ("completion", |run| Some(run.completion.path.name().to_owned())),
+    ("commits", commits::shown_by),
     ("IRQ CPU", |run| run.conditions.irq_cpus.as_ref().map(|cpus| list(cpus))),
     ("IRQ thread", |run| {
         run.completion.thread.as_ref().map(|thread| format!("{} {}", thread.policy, thread.priority))

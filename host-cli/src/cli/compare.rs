@@ -1,11 +1,13 @@
 //! `tophalf compare`: two sides, each of which is a variant, a folder or a file.
 
 use super::{Answer, not_comparable};
-use crate::analysis::{self, Asked, Comparison, ImportedRun, RunSummary, Verdict, config};
+use crate::analysis::{
+    self, Asked, Comparison, EnvironmentLine, ImportedRun, RunSummary, Verdict, commits, config,
+};
 use crate::exchange::{benchfmt, junit};
 use crate::failure::Failure;
 use crate::load::{Stored, kernel_options, load};
-use crate::report;
+use crate::report::{self, fio_command::fio_command};
 use crate::store::{Found, Store};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
@@ -34,6 +36,15 @@ pub(super) struct CompareArgs {
     /// Where to write it, in place of standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+    /// A git tree of the kernel in which commits that matter are looked for; it is only read
+    #[arg(long, value_name = "DIR", requires_all = ["base_rev", "new_rev"])]
+    tree: Option<PathBuf>,
+    /// What the base was built from: a revision of --tree
+    #[arg(long, value_name = "REV", requires = "tree")]
+    base_rev: Option<String>,
+    /// What the new side was built from
+    #[arg(long, value_name = "REV", requires = "tree")]
+    new_rev: Option<String>,
 }
 
 /// A way to write a comparison.
@@ -41,6 +52,10 @@ pub(super) struct CompareArgs {
 enum Format {
     /// For a terminal
     Text,
+    /// To be pasted into a mail to a kernel list
+    Mail,
+    /// For GitHub and GitLab
+    Markdown,
     /// One document, the same as with --json
     Json,
     /// Go benchmark text, for benchstat
@@ -58,7 +73,9 @@ fn percent(text: &str) -> Result<f64, String> {
 pub(super) fn compare(args: &CompareArgs, store: &Store) -> anyhow::Result<Answer> {
     let (base_found, new_found) = (store.find(&args.base)?, store.find(&args.new)?);
     let asked = Asked { margin_percent: args.margin, same_base: args.same_base };
-    let mut comparison = match (side(load(&base_found)?, &args.base)?, side(load(&new_found)?, &args.new)?) {
+    let (base, new) = (side(load(&base_found)?, &args.base)?, side(load(&new_found)?, &args.new)?);
+    let fio = fio_of(&new);
+    let mut comparison = match (base, new) {
         (Runs::Measured(base), Runs::Measured(new)) => analysis::compare(&base, &new, &asked),
         (Runs::Imported(base), Runs::Imported(new)) => analysis::compare_imported(&base, &new, &asked),
         _ => {
@@ -69,9 +86,12 @@ pub(super) fn compare(args: &CompareArgs, store: &Store) -> anyhow::Result<Answe
     }
     .map_err(not_comparable)?;
     add_options(&mut comparison, &base_found, &new_found);
+    add_commits(&mut comparison, args)?;
     let json = report::json::comparison(&comparison);
     let text = match args.format {
         Format::Text => report::text::comparison(&comparison),
+        Format::Mail => report::mail(&comparison, fio.as_deref(), &files(&[&base_found, &new_found])?),
+        Format::Markdown => report::markdown(&comparison),
         Format::Json => format!("{json:#}\n"),
         Format::Benchfmt => benchfmt(&comparison),
         Format::Junit => junit(&comparison)?,
@@ -100,7 +120,7 @@ fn side(stored: Vec<Stored>, what: &str) -> anyhow::Result<Runs> {
     for run in stored {
         match run {
             Stored::Measured(run) => measured.push(*run),
-            Stored::Imported(run) => imported.push(run),
+            Stored::Imported(run) => imported.push(*run),
         }
     }
     match (measured.is_empty(), imported.is_empty()) {
@@ -112,6 +132,46 @@ fn side(stored: Vec<Stored>, what: &str) -> anyhow::Result<Runs> {
         (true, _) => Ok(Runs::Imported(imported)),
         (false, true) => Ok(Runs::Measured(measured)),
     }
+}
+
+/// The fio command of the first run that can be trusted.
+fn fio_of(runs: &Runs) -> Option<Vec<String>> {
+    match runs {
+        Runs::Measured(runs) => runs.iter().filter(|run| run.quality.valid).find_map(fio_command),
+        Runs::Imported(_) => None,
+    }
+}
+
+/// A line a file: what it is called, and what tells it from any other.
+fn files(sides: &[&Found]) -> anyhow::Result<Vec<String>> {
+    let paths = sides.iter().flat_map(|found| &found.runs);
+    paths
+        .map(|path| {
+            let bytes = std::fs::read(path)
+                .map_err(|error| Failure::device(format!("cannot read {}: {error}", path.display())))?;
+            let name = path.file_name().unwrap_or(path.as_os_str()).display();
+            Ok(format!("{name}, CRC-32 {:08x}", crc32fast::hash(&bytes)))
+        })
+        .collect()
+}
+
+/// Says of each commit that matters whether it is in the kernels, as far as a tree tells.
+fn add_commits(comparison: &mut Comparison, args: &CompareArgs) -> anyhow::Result<()> {
+    let (Some(tree), Some(base), Some(new)) = (&args.tree, &args.base_rev, &args.new_rev) else {
+        return Ok(());
+    };
+    let states = |revision: &str| {
+        commits::in_tree(tree, revision, &commits::KNOWN)
+            .map_err(|error| Failure::usage(format!("{error:#}")))
+    };
+    for ((commit, base), (_, new)) in states(base)?.into_iter().zip(states(new)?) {
+        comparison.environment.push(EnvironmentLine {
+            name: commit.short().to_owned(),
+            base: vec![base.words()],
+            new: vec![new.words()],
+        });
+    }
+    Ok(())
 }
 
 /// Names the options in which two kernels differ, from a run of each.

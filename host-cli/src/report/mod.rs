@@ -1,8 +1,8 @@
 //! What people and scripts read. Names and messages that come from a device are made harmless before they
 //! are shown.
 
-mod imports;
 pub mod fio_command;
+mod imports;
 pub mod json;
 pub mod lkp;
 mod mail;

@@ -184,7 +184,7 @@ fn an_imported_run_is_kept_once_and_never_replaced() {
     let folder = tempfile::tempdir().unwrap();
     let store = Store::new(folder.path());
     // A value whose nearest neighbours differ in the last digit alone.
-    let run = imported("ufs-report-1", 18217.290_000_000_003);
+    let run = imported("ufs-report-1", 18_217.290_000_000_003);
     let path = store.keep_imported(&run).unwrap();
     assert_eq!(path, folder.path().join("5.15/ufs-report-1.imported.json"));
     assert_eq!(read_imported(&path).unwrap(), run);
@@ -198,7 +198,7 @@ fn an_imported_run_is_kept_once_and_never_replaced() {
     for value in [f64::NAN, f64::INFINITY] {
         assert_eq!(exit_code(&store.keep_imported(&imported("other", value)).unwrap_err()), EXIT_USAGE);
     }
-    assert_eq!(store.find("5.15").unwrap().runs, [path.clone()]);
+    assert_eq!(store.find("5.15").unwrap().runs, std::slice::from_ref(&path));
     assert_eq!(store.find("ufs-report-1").unwrap().runs, [path]);
 }
 

@@ -114,7 +114,6 @@ fn row(row: &Row) -> String {
     let mut line = cell(row.base);
     for (between, other) in &row.others {
         line.push_str(&change(*between));
-        line.push(' ');
         line.push_str(&cell(*other));
     }
     format!("{line}  {}\n", row.name)
@@ -286,7 +285,7 @@ mod tests {
             "---------------- --------------------------- --------------------------- \n",
             "         %stddev     %change         %stddev     %change         %stddev\n",
             "             \\          |                \\          |                \\  \n",
-            "      1.00            +1.0%       2.00                          3.00        x\n",
+            "      1.00            +1.0%       2.00                        3.00        x\n",
         );
         assert_eq!(text, expected);
     }

@@ -139,7 +139,7 @@ fn a_single_run_is_a_value_only() {
     let new = runs(&Scene::threaded(), "6.18", "6.18.2", &[140.0]);
     let text = paste(&compare(&base, &new, &Asked::default()).unwrap());
     let row = text.lines().find(|line| line.ends_with("  tophalf.latency_mean_us")).unwrap();
-    assert_eq!(row, "     96.10                        140.00        tophalf.latency_mean_us");
+    assert_eq!(row, "     96.10                      140.00        tophalf.latency_mean_us");
 }
 
 #[test]

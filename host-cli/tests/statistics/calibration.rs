@@ -86,6 +86,25 @@ fn intervals_hold_the_truth_nineteen_times_of_twenty() {
     }
 }
 
+/// From 20 units a side that do not alternate on, intervals come from resampling.
+#[test]
+fn intervals_by_resampling_hold_the_truth_as_often() {
+    println!("coverage by resampling, sides in random order, {} replicates", replicates());
+    for device in [&DEVICES[4], &DEVICES[5]] {
+        let units = 20;
+        let judgements = judged(device, units, Order::Random, 5.0, 200);
+        let resampled = part(&judgements, |judgement| {
+            judgement.interval.as_ref().is_some_and(|interval| interval.starts_with("bootstrap"))
+        });
+        assert!(resampled > 0.9, "{}: {resampled}", device.name);
+        let covered = part(&judgements, |judgement| {
+            judgement.change_ci95_percent.is_some_and(|[low, high]| low <= 5.0 && 5.0 <= high)
+        });
+        println!("{:<36}{units:>4}{:>7.1} %", device.name, covered * 100.0);
+        assert!(covered >= 0.93 - slack(0.07) && covered <= 0.97 + slack(0.03), "{}: {covered}", device.name);
+    }
+}
+
 /// What others do with the same runs: a z-test over all I/Os, and calling it a regression when the new mean is beyond
 /// every run of the base.
 #[test]

@@ -1,6 +1,6 @@
 //! Devices whose true difference is known.
 
-use rand::{RngExt, SeedableRng};
+use rand::{RngExt, SeedableRng, seq::SliceRandom};
 use rand_pcg::Pcg64Mcg;
 use tophalf::analysis::statistics::{Arm, Value};
 
@@ -69,14 +69,22 @@ pub(crate) enum Order {
     Abba,
     /// All of one side, then all of the other.
     Aabb,
+    /// Dealt out at random.
+    Random,
 }
 
 impl Order {
-    fn sides(self, units: usize) -> Vec<Arm> {
+    fn sides(self, units: usize, random: &mut Pcg64Mcg) -> Vec<Arm> {
         let abba = [Arm::Base, Arm::New, Arm::New, Arm::Base];
+        let sequence = || (0..2 * units).map(|at| if at < units { Arm::Base } else { Arm::New }).collect();
         match self {
             Self::Abba => (0..2 * units).map(|at| abba[at % 4]).collect(),
-            Self::Aabb => (0..2 * units).map(|at| if at < units { Arm::Base } else { Arm::New }).collect(),
+            Self::Aabb => sequence(),
+            Self::Random => {
+                let mut sides: Vec<Arm> = sequence();
+                sides.shuffle(random);
+                sides
+            }
         }
     }
 }
@@ -100,7 +108,7 @@ impl Device {
         change_percent: f64,
         random: &mut Pcg64Mcg,
     ) -> Vec<Run> {
-        let sides = order.sides(units);
+        let sides = order.sides(units, random);
         let per_unit = if self.boot_percent > 0.0 && !self.knob { RUNS_A_BOOT } else { 1 };
         let last = (sides.len() * per_unit - 1) as f64;
         let mut wandered = 0.0;
